@@ -51,7 +51,7 @@ def test_answers_are_plain_lines_of_bounded_length_and_number():
 @pytest.fixture(name="play")
 def playbook(tmp_path):
     """Return a callable that runs the playbook over a server with an agent's answers."""
-    def run(answers):
+    def run(answers, **variables):
         with HttpIronic() as server:
             uuid = server.ironic.add("metal3~s1", "manageable")
             server.ironic.answers["GET", f"/nodes/{uuid}/inventory"] = {
@@ -63,7 +63,7 @@ def playbook(tmp_path):
             code, output, errors = ansible_playbook(
                 ["metal3.baremetal.network_check", "-i", "hosts.json", "-e", json.dumps({
                     "ansible_python_interpreter": sys.executable, "ansible_connection": "local",
-                    "network_check_agents": True})],
+                    "network_check_agents": True, **variables})],
                 tmp_path, dict(inherited, HOME=str(tmp_path), OS_ENDPOINT=server.url))
         return code, output + errors
     return run
@@ -82,3 +82,14 @@ def test_what_an_agent_writes_steers_no_terminal_and_ends_no_run_of_others(play)
     assert not [sign for sign in STEERING if sign != "a" and not sign.isprintable() and sign in output], ascii(output)
     code, output = play({"a": STEERING})
     assert code and "the agent's report" in output and "\x1b" not in output, output
+
+
+@pytest.mark.parametrize("given, reported", [
+    ({"request_timeout_seconds": "soon"}, "request_timeout_seconds"),
+    ({"client_certificate": "a.crt"}, "client_certificate")])
+def test_the_playbook_gives_all_options_of_metal3_ironic_on(play, given, reported):
+    """Those of a client certificate were left out, so that an Ironic that asks for one was not read."""
+    code, output = play([RIGHT], metal3_ironic={})
+    assert code == 0, output
+    code, output = play([RIGHT], metal3_ironic=given)
+    assert code and reported in output, output

@@ -4,27 +4,26 @@
 """The guides, README and documents name only what there is: commands, playbooks, variables, options, files."""
 from __future__ import annotations
 
-import functools
-import importlib
 import itertools
 import re
 import shlex
 
 import pytest
 from tooling import ansible_yaml
+from tooling.module_options import COLLECTION, documented_options, misfits, tasks_of
 from tooling.pages import GUIDES, PAGES, ROOT, blocks, typed
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import STEPS
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.errors import explain
 
-COLLECTION = "metal3.baremetal."
 PLUGIN_FOLDERS = ("modules", "filter", "test", "inventory")
 # The first words of commands that are not this project's.
 OTHER_COMMANDS = {"ansible-doc", "ansible-galaxy", "ansible-inventory", "apt-get", "cat", "curl", "eval", "export",
                   "git", "kubeadm", "kubectl", "loginctl", "pip", "runuser", "tar", "useradd"}
 # Variables that begin so are the collection's.
-PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hosts_", "ip_pools_", "ironic_audit_",
-            "ironic_nodes_", "lint_", "metal3_", "preflight_", "provision_", "teardown_")
+PREFIXES = ("bmc_", "bmh_", "boot_mac", "certificates_", "collect_logs_", "compliance_", "enroll_", "ironic_audit_",
+            "ironic_nodes_", "lint_", "maintain_", "metal3_", "mirror_", "network_check_", "provision_", "rotate_",
+            "uninstall_", "upgrade_", *(f"{path.name}_" for path in sorted((ROOT / "roles").iterdir())))
 
 
 def commands(path):
@@ -36,54 +35,6 @@ def commands(path):
                 words = list(itertools.dropwhile(re.compile("[A-Z_]+=").match, shlex.split(line, comments=True)))
                 if words and re.fullmatch(r"[a-z-]+", words[0]):
                     yield words
-
-
-@functools.cache
-def documented_options(name):
-    """Return the documented options of a module, those of its fragments included."""
-    plugins = f"ansible_collections.{COLLECTION}plugins"
-    documentation = ansible_yaml.load(importlib.import_module(f"{plugins}.modules.{name}").DOCUMENTATION)
-    options = dict(documentation.get("options") or {})
-    fragments = documentation.get("extends_documentation_fragment") or []
-    for fragment in [fragments] if isinstance(fragments, str) else fragments:
-        if fragment.startswith(COLLECTION):
-            parts = fragment[len(COLLECTION):].split(".")
-            texts = importlib.import_module(f"{plugins}.doc_fragments.{parts[0]}").ModuleDocFragment
-            found = ansible_yaml.load(getattr(texts, parts[1].upper() if len(parts) > 1 else "DOCUMENTATION"))
-            for option, described in (found.get("options") or {}).items():
-                options[option] = {**described, **options.get(option, {})}
-    return options
-
-
-def unknown_options(given, options, path):
-    """Return the options that a module does not have, and the values that are no choice of theirs."""
-    found = []
-    for name, value in given.items():
-        names = [name] + [key for key, option in options.items() if name in option.get("aliases", [])]
-        option = next((options[key] for key in names if key in options), None)
-        if option is None:
-            found.append(f"{path}{name}")
-            continue
-        choices = option.get("choices")
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, dict) and option.get("suboptions"):
-                found += unknown_options(item, option["suboptions"], f"{path}{name}.")
-            elif isinstance(item, str) and choices and "{{" not in item and item not in choices:
-                found.append(f"{path}{name}={item}")
-    return found
-
-
-def tasks_of(content):
-    """Yield the tasks anywhere in a YAML document, as ``(module, arguments)``."""
-    if isinstance(content, list):
-        for item in content:
-            yield from tasks_of(item)
-    elif isinstance(content, dict):
-        for key, value in content.items():
-            if key.startswith(COLLECTION) and isinstance(value, dict):
-                yield key[len(COLLECTION):], value
-            elif key in ("tasks", "pre_tasks", "post_tasks", "block", "rescue", "always"):
-                yield from tasks_of(value)
 
 
 def known_words():
@@ -105,6 +56,8 @@ def choices():
     """Return the choices of the roles' options by name, and those of the playbook ``host_action``."""
     found = {"host_action": documented_options("baremetal_host_action")["action"]["choices"],
              "machine_action": documented_options("machine_action")["action"]["choices"]}
+    options = documented_options("baremetal_host")["hosts"]["suboptions"]
+    found.update((f"bmh_{name}", option["choices"]) for name, option in options.items() if option.get("choices"))
     for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"):
         for entry_point in ansible_yaml.read(path)["argument_specs"].values():
             found.update((name, option["choices"]) for name, option in (entry_point.get("options") or {}).items()
@@ -144,7 +97,7 @@ def test_the_tasks_of_a_page_have_options_that_the_modules_have(path):
     for language, text in blocks(path):
         if language in ("yaml", "yaml+jinja"):
             for module, arguments in tasks_of(ansible_yaml.load(text)):
-                wrong += unknown_options(arguments, documented_options(module), f"{module}: ")
+                wrong += misfits(arguments, documented_options(module), f"{module}: ", complete=False)
     assert wrong == []
 
 
@@ -160,11 +113,13 @@ def test_the_names_of_the_collection_in_a_page_are_there(path):
 
 @pytest.mark.parametrize("path", [*GUIDES, ROOT / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_variables_of_a_page_are_used_somewhere(path):
-    quoted = re.findall(r"``?([a-z0-9_]+)(?:=[^`]*)?``?", path.read_text())
+    quoted = re.findall(r"``?([a-z0-9_]+)(?:(?:=|: )[^`]*)?``?", path.read_text())
     yaml_keys = [key for language, text in blocks(path) if language in ("yaml", "yaml+jinja")
                  for key in re.findall(r"^\s*(?:- )?([a-z0-9_]+):", text, re.MULTILINE)]
     variables = {word for word in quoted + yaml_keys if word.startswith(PREFIXES) and word not in PREFIXES}
     assert sorted(word for word in variables if not is_known(word)) == []
+    values = re.findall(r"``?([a-z0-9_]+)(?:=|: )([\w.-]+)``?", path.read_text())
+    assert [f"{name}={value}" for name, value in values if value not in CHOICES.get(name, [value])] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

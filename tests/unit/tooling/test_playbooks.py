@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,48 @@ def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, na
     code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal." + name)
     assert code != 0 and f"group {group}: found no host, expected" in output, output
     assert f"make the group, for example {group}: {{" in output, output
+    # Of a host that is named Ansible looks for another Python, which has not the packages of the modules.
+    assert group != "management" or f"ansible_python_interpreter: {sys.executable}" in output, output
+
+
+RANGE = {"provisioning_network_dhcp_ranges": [{"first": "192.0.2.200", "last": "192.0.2.240"}]}
+IMAGE = {"image_server_images": [{"name": "a.raw", "path": "/a.raw"}]}
+
+
+@pytest.mark.parametrize("name, described, missing", [
+    ("provisioning_network", RANGE, "provisioning_network_name"),
+    ("provisioning_network", {"provisioning_network_state": "absent"}, "provisioning_network_name"),
+    ("image_server", IMAGE, "image_server_addresses"),
+    ("image_server", {"image_server_state": "absent"}, "image_server_addresses")])
+def test_a_description_that_is_of_no_machine_is_no_success(tmp_path, name, described, missing):
+    inventory = {"management": {"hosts": {"bastion": {"ansible_connection": "local"}}, "vars": described}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}")
+    found, = described
+    assert code != 0 and f"{missing}: not set for a machine of the group management" in " ".join(output.split()), output
+    assert f"because {found} is set and would have no effect" in " ".join(output.split()), output
+
+
+@pytest.mark.parametrize("name, described, missing", [
+    ("provisioning_network", RANGE, "provisioning_network_name"), ("image_server", IMAGE, "image_server_addresses")])
+def test_machines_may_share_what_only_one_of_them_is_for(tmp_path, name, described, missing):
+    hosts = {"m1": {"ansible_connection": "local"}, "m2": {missing: ["a"]}}
+    inventory = {"management": {"hosts": hosts, "vars": described}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}", "--limit", "m1")
+    assert code == 0 and "skipping: [m1]" in output, output
+    del hosts["m2"], inventory["management"]["vars"]
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}")
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("plane", [
+    {}, {"management_plane": {"name": "rack1", "dir": "/plane", "address": "192.0.2.10"}},
+    {"management_plane": {"kubeconfig": "/kubeconfig"}}])
+def test_a_plane_without_a_mode_is_refused_before_anything_is_done(tmp_path, plane):
+    """Ironic's role failed for want of a figure (services_python), after it had made a folder."""
+    inventory = {"management": {"hosts": {"bastion": {"ansible_connection": "local", **plane}}}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", "metal3.baremetal.install")
+    assert code and "management_plane.mode: not set, expected process, cluster or external" in output, output
+    assert "changed=0" in output, output
 
 
 @pytest.mark.parametrize("name", ["certificates", "collect_logs"])
