@@ -15,7 +15,10 @@ description:
     C(cluster_management), the path of the kubeconfig of the plane that manages the site now. That is the bootstrap
     plane of C(management_plane), or the plane in that cluster once the playbook C(site) has moved the management there
     and recorded it; see M(metal3.baremetal.plane_manager).
-  - Without either it returns an empty text.
+  - Without such a cluster, and without an environment variable that names a kubeconfig or an API server (E(KUBECONFIG),
+    E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_HOST)), the path is that of the one plane that the group C(management) describes,
+    unless its C(management_plane) has a C(context). So servers do not go to the cluster of C(~/.kube/config).
+  - Otherwise it returns an empty text.
   - It fails when the record or the cluster's kubeconfig in the site's folder could have been written by others, or when
     the kubeconfig leads elsewhere than the record says.
 positional: given

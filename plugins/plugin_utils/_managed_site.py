@@ -4,6 +4,8 @@
 """A site whose management is to move into one of its clusters, read from an inventory; which plane manages it now."""
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
@@ -11,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection_choice import ENVIRONMENT
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import stages as manager
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
@@ -106,17 +109,35 @@ def problems(site: ManagedSite, hostvars: Any) -> list[Problem]:
     return site_checks.problems(site.host, site.cluster, site.manager, site.managing, servers, own)
 
 
-def kubeconfig(hostvars: Any) -> str:
-    """Return the path of the kubeconfig of the plane that manages, empty when no cluster of the site is to manage it.
+def kubeconfig(hostvars: Any, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the path of the kubeconfig of the plane that manages, empty when the inventory does not say which that is.
 
     :param hostvars: Ansible's variable ``hostvars``
+    :param environ: environment variables: those that name an API server count more than the description of a plane
     :raises RefusedError: when a file of the site's folder is not what was recorded
     """
     site = read(hostvars)
     if site is None:
-        return ""
+        is_named = any(environ.get(name) for option in ("kubeconfig", "host") for name in ENVIRONMENT[option])
+        return "" if is_named else _described_kubeconfig(hostvars)
     folder = site.folder()
     recorded = folder.read()
     if recorded is not None and recorded.manager == manager.CLUSTER:
         return folder.checked_kubeconfig(recorded)
     return f"{site.managing['management_plane']['dir']}/kubeconfig"
+
+
+def _described_kubeconfig(hostvars: Any) -> str:
+    """Return the kubeconfig of the one plane that the group ``management`` describes, empty without one, or of several.
+
+    A context of its own counts for the plane's playbooks alone: those of servers would take another one of that file.
+    """
+    paths = set()
+    for name in cluster_groups.members(hostvars, MANAGEMENT):
+        plane = cluster_groups.Naming(hostvars[name]).get("management_plane")
+        fields = cluster_groups.Naming(plane if isinstance(plane, Mapping) else {})
+        if fields.get("mode") == "process":
+            paths.add(f"{fields['dir']}/kubeconfig" if fields.get("dir") else "")
+        else:
+            paths.add("" if fields.get("context") else str(fields.get("kubeconfig") or ""))
+    return paths.pop() if len(paths) == 1 else ""

@@ -20,6 +20,8 @@ PLANE = {"mode": "process", "name": "rack1", "dir": "/plane", "address": "192.0.
 @pytest.fixture
 def hostvars(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST"):
+        monkeypatch.delenv(name, raising=False)
     return {"bastion": {"group_names": ["management"], "management_plane": PLANE},
             "one": {"group_names": ["baremetal"], "bmc_address": "redfish://198.51.100.1/redfish/v1/Systems/1"},
             "prod-cluster": {"group_names": ["clusters", "prod"], "cluster_management": True,
@@ -35,8 +37,26 @@ def folder(hostvars):
 
 def test_what_the_inventory_gives_counts(hostvars):
     assert management_kubeconfig(hostvars, "/given") == "/given"
-    del hostvars["prod-cluster"]
+    del hostvars["prod-cluster"], hostvars["bastion"]
     assert management_kubeconfig(hostvars) == "" and management_site(hostvars) == {}
+
+
+@pytest.mark.parametrize("plane, path", [
+    (PLANE, "/plane/kubeconfig"), ({"mode": "cluster", "kubeconfig": "/k"}, "/k"),
+    ({"mode": "cluster", "kubeconfig": "/k", "context": "prod"}, ""), ({"mode": "cluster"}, ""),
+    ({"mode": "process"}, ""), ("mistyped", ""), (None, "")])
+def test_servers_go_to_the_one_plane_that_is_described(hostvars, monkeypatch, plane, path):
+    """And not to the cluster that ~/.kube/config happens to lead to."""
+    del hostvars["prod-cluster"]
+    hostvars["bastion"]["management_plane"] = plane
+    assert management_kubeconfig(hostvars) == path
+    hostvars["other"] = {"group_names": ["management"], "management_plane": dict(PLANE, dir="/other")}
+    assert management_kubeconfig(hostvars) == ""
+    del hostvars["other"]
+    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST"):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, "https://192.0.2.1:6443")
+            assert management_kubeconfig(hostvars) == ""
 
 
 def test_the_plane_that_was_recorded_is_found(hostvars, folder):
