@@ -15,6 +15,8 @@ CD_DRIVE = "cddrive"
 # The management plane shares the machine's processors with emulated ones, and its timeouts are shorter. Those of an
 # installed system, which may be a cluster's node, are shorter than those of the agent that another server boots.
 NICENESS, INSTALLED_NICENESS = 15, 10
+# An emulator copies "fast strings" byte by byte: without them systems clear pages and copy files three times as fast.
+PROCESSORS = {"tcg": ("-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm"), "kvm": ("-accel", "kvm", "-cpu", "max")}
 # A vendor is eight letters in SCSI, a model sixteen.
 VENDOR_LENGTH, MODEL_LENGTH = 8, 16
 ATA_MODEL_LENGTH = 40
@@ -98,7 +100,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
         "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
         "-name", text(spec["name"]), "-uuid", spec["uuid"],
         "-machine", "q35,smm=on" if booted and booted.secure else "q35",
-        "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", "max",
+        *PROCESSORS[accelerator],
         "-smp", str(spec["cpus"]), "-m", "%dM" % spec["memory_mib"],
         # The boot device may have changed: a reset ends this process, and another begins.
         "-no-reboot",
