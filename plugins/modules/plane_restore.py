@@ -45,8 +45,8 @@ description:
     M(metal3.baremetal.baremetal_host) does not enrol them.
   - A Cluster that is there and is another one than that of the backup, by its authority (Secret C(<cluster>-ca)) or its
     endpoint, gets no machines of the backup. Cluster API would delete machines of either, since there are too many.
-  - While an object is being deleted nothing is restored under it: machines would go with their Cluster, and their
-    servers would be wiped.
+  - While an object is being deleted nothing is restored under it, because machines would go with their Cluster, and
+    their servers would be wiped.
   - The Secret of a BMC that is there with another content is a warning, because the operator logs in with it.
   - What a webhook or an admission policy of the plane refuses is found by a dry run of each object, which stores
     nothing and has no values of Secrets.
