@@ -13,11 +13,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import describe, servers
 
 
-def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,), boot_mode="UEFI", secure_boot=False):
+def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,), boot_mode="UEFI", secure_boot=False,
+            accelerator="tcg"):
     one = spec(1)
     one = dict(one, disks=one["disks"][:len(disks)], nics=one["nics"][:len(taps)])
     return qemu.command(one, list(zip(one["disks"], disks)), qemu.firmware(boot_mode, secure_boot),
-                        "/machines/variables.fd", boot_device, cd, list(taps), "tcg")
+                        "/machines/variables.fd", boot_device, cd, list(taps), accelerator)
 
 
 def option(arguments, text):
@@ -36,6 +37,14 @@ def test_the_boot_device_comes_first_and_disks_follow():
 def test_an_installed_system_has_its_processors_before_agents_do():
     given = dict((device, int(command(device)[2])) for device in ("Hdd", "Pxe", "Cd"))
     assert given["Hdd"] < given["Pxe"] == given["Cd"]
+
+
+def test_only_an_emulated_processor_goes_without_fast_strings():
+    """An emulator copies them byte by byte."""
+    for accelerator, expected in (("tcg", "max,-erms,-fsrm"), ("kvm", "max")):
+        arguments = command("Hdd", accelerator=accelerator)
+        assert arguments[arguments.index("-cpu") + 1] == expected
+        assert arguments[arguments.index("-accel") + 1].startswith(accelerator)
 
 
 def test_virtual_media_boots_before_the_disk():
