@@ -97,7 +97,8 @@ def planes_problem(planes):
 
     :param planes: as for :func:`require_one_plane`
     """
-    return _several_problem("metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces", planes)
+    return _several_problem(
+        "metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces", planes)
 
 
 def ironic_of(variables):

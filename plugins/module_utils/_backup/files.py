@@ -195,9 +195,10 @@ def _record_of(folder: str, name: str) -> _Record | None:
         return None
     if not isinstance(data, Mapping) or (data.get("format"), data.get("name")) != (FORMAT, name):
         return None
-    found = _Record(*(data.get(field) for field in _Record._fields))
-    is_whole = found.bytes == size and isinstance(found.sha256, str) and isinstance(found.usable, bool)
-    return found if is_whole else None
+    sha256, usable = data.get("sha256"), data.get("usable")
+    if data.get("bytes") != size or not isinstance(sha256, str) or not isinstance(usable, bool):
+        return None
+    return _Record(size, sha256, usable)
 
 
 def _has_content(path: str, known: _Record | None) -> bool:

@@ -167,7 +167,7 @@ def test_servers_of_several_planes_are_refused_whatever_is_allowed_for_them(othe
     hostvars = {"h1": {"metal3_namespace": "metal3"}, "h2": {other: "other"}, "h3": {}}
     refusal = load("filter", "mixed_refusal")
     assert refusal(hostvars, ["h1", "h2", "h3", "gone"], "h1", {}).startswith(
-        "metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces (h1: namespace metal3 of the ")
+        "metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces (h1: namespace metal3 of ")
     assert refusal(hostvars, ["h1", "h3", "gone"], "h2", {}) == ""
 
 

@@ -68,11 +68,11 @@ class _Marks(Reconcile):
     def _entry(self, item: Object) -> Entry:
         metadata, due = item["metadata"], self._make(item)
         way, content = due or (None, None)
+        applied = content if way == _APPLY else None
         # What is applied may be of another version than what is read.
-        resource = self.resource_of((content if way == _APPLY else item)["apiVersion"], item["kind"])
+        resource = self.resource_of((applied or item)["apiVersion"], item["kind"])
         return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if due else UNCHANGED,
-                     content if way == _APPLY else None, item, _pause_of(item), _pause_of(content),
-                     content if way == _PATCH else None)
+                     applied, item, _pause_of(item), _pause_of(content), content if way == _PATCH else None)
 
     def plan_again(self, entry: Entry, stored: Object | None) -> Entry:
         """Return the entry for the object as it is by now."""

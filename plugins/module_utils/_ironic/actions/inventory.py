@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 from ..._common.documents.document_text import from_json
@@ -18,7 +19,7 @@ _DATA = (("user_data", "bmh_user_data"), ("meta_data", "bmh_meta_data"), ("netwo
 _ANY_CHECKSUM = ("", "auto", None)
 
 
-def deployment(name: str, variables: dict[str, Any]) -> dict[str, Any] | None:
+def deployment(name: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what is deployed on a server: its node, and options of ``image`` and ``config_drive``.
 
     :param name: name of the server in the inventory
@@ -55,7 +56,7 @@ def _image(name: str, image: Any, found: list[Problem]) -> dict[str, str]:
     return options
 
 
-def _config_drive(name: str, variables: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
+def _config_drive(name: str, variables: Mapping[str, Any], found: list[Problem]) -> dict[str, Any]:
     drive = {}
     for option, variable in _DATA:
         value = variables.get(variable)

@@ -4,6 +4,7 @@
 """From a server's inventory variables, the same as for a BareMetalHost, to an entry for ``ironic_node``; pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..._bmc.addresses import address as bmc_address
@@ -27,7 +28,7 @@ _BOOT_MODES = {
     "legacy": "boot_mode:bios", "UEFI": "boot_mode:uefi", "UEFISecureBoot": "boot_mode:uefi,secure_boot:true"}
 
 
-def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
+def entry(name: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a node.
 
     The driver, its settings and interfaces are those that the Bare Metal Operator would give to a host with the same
@@ -74,7 +75,7 @@ def _address(name: str, text: str | None) -> bmc_address.BmcAddress:
             "bmc-address", name, "bmc_address", shown(bmc_address.redacted(text)), exc.expected, exc.hint)]) from exc
 
 
-def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> dict[str, Any]:
+def _driver_info(address: bmc_address.BmcAddress, variables: Mapping[str, Any]) -> dict[str, Any]:
     username, password = variables.get("bmc_username"), variables.get("bmc_password")
     if address.driver.protocol == "ipmi":
         info = {"ipmi_address": address.host, "ipmi_port": address.effective_port, "ipmi_username": username,
