@@ -57,11 +57,12 @@ def secret(cluster: Object, program: str, certificate: bytes, key: bytes) -> Obj
     """
     contents = {PROGRAM: program.encode(), CERTIFICATE: certificate, KEY: key}
     metadata, resource = cluster["metadata"], KNOWN["Cluster"]
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {
-        "name": secret_name(metadata["name"]), "namespace": metadata["namespace"],
-        "labels": {CLUSTER_LABEL: metadata["name"]}, "ownerReferences": [{
-            "apiVersion": resource.api_version, "kind": resource.kind, "name": metadata["name"],
-            "uid": metadata["uid"]}]},
+    owner = {"apiVersion": resource.api_version, "kind": resource.kind, "name": metadata["name"],
+             "uid": metadata["uid"]}
+    return {
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": secret_name(metadata["name"]), "namespace": metadata["namespace"],
+                     "labels": {CLUSTER_LABEL: metadata["name"]}, "ownerReferences": [owner]},
         "data": dict((name, base64.b64encode(content).decode()) for name, content in contents.items())}
 
 

@@ -90,8 +90,8 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
 def result(namespace: str, name: str) -> Object:
     """Return what a run, or the plan of one, says of a certificate that is issued again; pure."""
     title = f"{KIND} {namespace}/{name}"
-    return {"changed": True, "objects": [], "diff": [{"before_header": title, "before": {}, "after_header": title,
-                                                       "after": {"issued": "again"}}]}
+    return {"changed": True, "objects": [], "diff": [
+        {"before_header": title, "before": {}, "after_header": title, "after": {"issued": "again"}}]}
 
 
 def _again(client: Any, resource: Any, before: Object) -> Object:
