@@ -109,16 +109,17 @@ def problems(site: ManagedSite, hostvars: Any) -> list[Problem]:
     return site_checks.problems(site.host, site.cluster, site.manager, site.managing, servers, own)
 
 
-def kubeconfig(hostvars: Any, environ: Mapping[str, str] = os.environ) -> str:
+def kubeconfig(hostvars: Any) -> str:
     """Return the path of the kubeconfig of the plane that manages, empty when the inventory does not say which that is.
 
+    What the environment says of an API server counts more than the description of a plane.
+
     :param hostvars: Ansible's variable ``hostvars``
-    :param environ: environment variables: those that name an API server count more than the description of a plane
     :raises RefusedError: when a file of the site's folder is not what was recorded
     """
     site = read(hostvars)
     if site is None:
-        is_named = any(environ.get(name) for option in ("kubeconfig", "host") for name in ENVIRONMENT[option])
+        is_named = any(os.environ.get(name) for option in ("kubeconfig", "host") for name in ENVIRONMENT[option])
         return "" if is_named else _described_kubeconfig(hostvars)
     folder = site.folder()
     recorded = folder.read()
