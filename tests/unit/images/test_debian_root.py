@@ -114,9 +114,10 @@ def test_a_password_of_a_proxy_is_in_no_argument_and_stays_in_no_image(root, tmp
     assert not kept.exists()
 
 
-@pytest.mark.parametrize("release, expected", [("bookworm", ["deb http://mirror/debian bookworm main"]),
-                                               ("trixie", debian_root.upstream_sources())])
-def test_a_repository_is_never_the_only_source(tmp_path, monkeypatch, release, expected):
+@pytest.mark.parametrize("release, sources, expected", [
+    ("bookworm", [], ["deb http://mirror/debian bookworm main"]), ("trixie", [], None),
+    ("trixie", ["deb http://other/debian bookworm main"], ["deb http://other/debian bookworm main"])])
+def test_a_repository_is_never_the_only_source(tmp_path, monkeypatch, release, sources, expected):
     """mmdebstrap takes Debian's own sources only when there are none at all."""
     commands = []
 
@@ -127,10 +128,14 @@ def test_a_repository_is_never_the_only_source(tmp_path, monkeypatch, release, e
 
     monkeypatch.setattr(debian_root, "run", run)
     added = "deb https://packages.example.org/deb/ /"
-    debian_root.install("root", ["bash"], str(tmp_path), added=[added])
+    if expected is None:
+        with pytest.raises(debian_root.ImageBuildError, match=r"found none of Debian bookworm.* debian_sources"):
+            debian_root.install("root", ["bash"], str(tmp_path), added=[added])
+        assert not any("mmdebstrap" in command for command in commands)
+        return
+    debian_root.install("root", ["bash"], str(tmp_path), sources=sources, added=[added])
     words = commands[-1]
     assert words[words.index("root") + 1:] == [*expected, added]
-    assert all(word.endswith(" main") for word in expected) and "bookworm" in expected[0]
 
 
 @pytest.mark.parametrize("source", [

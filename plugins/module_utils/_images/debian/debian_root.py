@@ -26,8 +26,6 @@ FORWARDED_APT_SETTINGS = (
     "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
 # What runs in it ends with this process, however that ends, and takes its mounts along.
 CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
-# Where another distribution has it, whose apt does not trust it by itself; Debian's apt brings it into each image.
-DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
 # The time of all files of an image, 1980-01-01, before which FAT has none: the same contents give the same bytes.
@@ -69,14 +67,6 @@ def apt_sources(index_targets: str) -> list[str]:
                     "for none")
             lines.append(f"deb {address} {code_name} main")
     return sorted(set(lines))
-
-
-def upstream_sources() -> list[str]:
-    """Return sources.list lines for Debian's own servers."""
-    signed = f"[signed-by={DEBIAN_KEYRING}] " if os.path.exists(DEBIAN_KEYRING) else ""
-    return [f"deb {signed}http://{server} {suite} main" for server, suite in (
-        ("deb.debian.org/debian", SUITE), ("deb.debian.org/debian", SUITE + "-updates"),
-        ("security.debian.org/debian-security", SUITE + "-security"))]
 
 
 def tree_digest(directory: str) -> str:
@@ -166,8 +156,10 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
     if added and not lines:
-        # Of another release. Without any source mmdebstrap takes Debian's own, beside given ones it does not.
-        lines = upstream_sources()
+        # Without any source mmdebstrap takes Debian's own, beside given ones it does not.
+        raise ImageBuildError(
+            f"sources of this machine's apt: found none of Debian {SUITE}, expected some beside the repository that is "
+            "given; name them in debian_sources")
     run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
         if_late="check whether apt's mirror and proxy answer, then run again",
         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
