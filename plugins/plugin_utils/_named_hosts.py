@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.f
     show,
     type_name,
 )
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 
 # Variables that say where a server is managed, as the role hosts has them, and what they are without them.
 _PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
@@ -164,7 +165,7 @@ def values(plugin, hostvars, names, variable):
     return found
 
 
-class Noting(Mapping):
+class Noting(cluster_groups.Naming):
     """The variables of a host; a value that cannot be known reads as None and is noted.
 
     In an entry it would raise where the entries are used, and Ansible's error names neither the host nor the variable.
@@ -174,7 +175,7 @@ class Noting(Mapping):
     """
 
     def __init__(self, variables):
-        self._variables = variables
+        super().__init__(variables)
         self.unknown = {}
 
     def __getitem__(self, name):
@@ -188,12 +189,6 @@ class Noting(Mapping):
 
     def __contains__(self, name):
         return name in self._variables
-
-    def __iter__(self):
-        return iter(self._variables)
-
-    def __len__(self):
-        return len(self._variables)
 
 
 def require_known(plugin, unknown):
