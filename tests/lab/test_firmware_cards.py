@@ -78,8 +78,10 @@ def prepared(available):
 
 @pytest.fixture(scope="module")
 def live(lab):
-    """A server that is provisioned."""
-    return free_names(lab, "provisioned")[0]
+    """A server that is provisioned, and on: one that is about to be switched on is not rebooted for its firmware."""
+    name = free_names(lab, "provisioned")[0]
+    lab.wait_for_host(name, lambda host: host["status"]["poweredOn"], "on")
+    return name
 
 
 @pytest.fixture(scope="module")
