@@ -47,11 +47,15 @@ options:
       - >-
         V(valid) waits until BMO has looked at the settings and found no fault; they may wait for a reboot then.
       - >-
+        V(rebootable) waits, beyond V(valid), until a host in use that is about to be switched on, or is served, is done
+        with that: what is still pending then changes with another reboot. A host that has failed, or that its policy
+        lets change nothing, is not waited for.
+      - >-
         V(applied) waits until all of them count and the host is ready again. It fails at once where they never
         would: on a provisioned host without the policy, on a paused, detached or missing host, or when preparing or
         servicing the host fails.
     type: str
-    choices: [valid, applied]
+    choices: [valid, rebootable, applied]
   show_table:
     description: Whether a table is printed when the module runs on the controller.
     type: bool

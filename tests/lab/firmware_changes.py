@@ -51,6 +51,10 @@ def module(lab, name, **arguments):
     return json.loads(result.stdout.partition("=>")[2])
 
 
+def reboot(lab, name):
+    lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"reboot.metal3.io": '{"mode": "hard"}'}}})
+
+
 def free_names(lab, state):
     """Return the names of the free servers that are meant to be in a state, when they are."""
     names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")

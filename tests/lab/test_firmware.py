@@ -18,7 +18,7 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from firmware_changes import done, facts, free, module, read_again, run, versions_of
+from firmware_changes import done, facts, free, module, read_again, reboot, run, versions_of
 from support import HOST, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -57,10 +57,6 @@ class Sink:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/events"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-def reboot(lab, name):
-    lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"reboot.metal3.io": '{"mode": "hard"}'}}})
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@
 
 Each server has a card with a serial number and one of another product without, which Ironic names by its identity at
 the BMC; the last one has two of the first kind. One server is available and is prepared again; its BMC writes to a card
-at once. One is provisioned and changes with a reboot; its BMC begins with a card at a boot only, for which Ironic waits
-some seconds before it reboots.
+at once. One is provisioned and changes with a reboot, though another reboot is in progress when its change is
+written; its BMC begins with a card at a boot only, for which Ironic waits some seconds before it reboots.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import json
 import uuid
 
 import pytest
-from firmware_changes import facts, free_names, read_again, run, versions_of
+from firmware_changes import facts, free_names, read_again, reboot, run, versions_of
 from machine_room import network_cards
 from support import NAMESPACE, eventually, only
 
@@ -78,10 +78,7 @@ def prepared(available):
 
 @pytest.fixture(scope="module")
 def live(lab):
-    """A server that is provisioned, and on: one that is about to be switched on is not rebooted for its firmware."""
-    name = free_names(lab, "provisioned")[0]
-    lab.wait_for_host(name, lambda host: host["status"]["poweredOn"], "on")
-    return name
+    return free_names(lab, "provisioned")[0]
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +119,7 @@ def flashed(lab, room, prepared, live, before, inventory):
         afterwards.callback(run, lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
         room.set_knobs(live, cards_flashed_at_boot=True)
         afterwards.callback(room.clear_knobs, live)
+        reboot(lab, live)
         yield lab.playbook("firmware", "-i", inventory, *only(prepared, live), "-e", "hosts_firmware_reboot=hard",
                            "-e", f"metal3_confirm={live}", "-e", "hosts_firmware_wait_timeout_seconds=600", seconds=900)
 

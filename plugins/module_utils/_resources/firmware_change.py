@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.waiting.wait_report import FAILED, WAITING, Verdict
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.state import power_coming
 from .._host.state.goals import RUNNING, error_of, state_of
 from .._kube.objects.conditions import condition, is_true
@@ -35,13 +35,36 @@ def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any)
     if is_working(host):
         return Verdict(WAITING, f"BMO is at it (host {working_state(host)})", "")
     if state_of(host) in RUNNING:
-        policy = index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
-        if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
+        if not _is_changed_by_reboots(obj, index, policy_field):
             return Verdict(
                 FAILED, f"the host is {state_of(host)}, and its HostUpdatePolicy does not say {policy_field}: onReboot",
                 "create the policy with host_update_policy and reboot the host, or deprovision it")
         return _next_start(host)
     return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")
+
+
+def start_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) -> Verdict:
+    """Return the Verdict on a change of a host that BMO is about to switch on: reached when a reboot would help.
+
+    A change that was written too late for the start in progress needs a reboot after it. What has gone wrong is not
+    waited for: goal V(applied) says what to do.
+
+    :param obj: a HostFirmwareSettings or HostFirmwareComponents for which something is pending
+    :param index: an ObjectIndex with hosts and HostUpdatePolicies
+    :param policy_field: field of the policy that counts
+    :param before: the host before the wait, or None
+    """
+    host = index.host_of(obj)
+    if host is None or state_of(host) not in RUNNING or not _is_changed_by_reboots(obj, index, policy_field) \
+            or error_of(host)[0] or host_verdict(host, before).outcome == FAILED:
+        return Verdict(REACHED, "", "")
+    coming = power_coming.waits_for(host)
+    return Verdict(WAITING, f"waits for {coming}", "look at the log of BMO") if coming else Verdict(REACHED, "", "")
+
+
+def _is_changed_by_reboots(obj: Any, index: ObjectIndex, policy_field: str) -> bool:
+    policy = index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+    return ((policy or {}).get("spec") or {}).get(policy_field) == "onReboot"
 
 
 def _next_start(host: Any) -> Verdict:

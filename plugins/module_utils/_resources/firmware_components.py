@@ -28,6 +28,7 @@ from .firmware_change import (
     is_held_up,
     is_unfinished,
     observed_verdict,
+    start_verdict,
 )
 
 # In Ironic's message on an image that could not be flashed.
@@ -36,6 +37,7 @@ _IMAGE = re.compile(r"\b(?:https?|file|swift)://")
 _END_OF_URL = r"(?=[.,;:'\")\]]*(?:\s|$))"
 # Ironic's redfish firmware interface.
 SCHEMES = ("http", "https", "file", "swift")
+POLICY_FIELD = "firmwareUpdates"
 
 
 # BMO 0.13 reads versions every five minutes. Ironic 39 reads a BMC's version after its update; when it is still the
@@ -57,7 +59,7 @@ class FirmwareComponents(Family):
 
     kind = "HostFirmwareComponents"
     option = "hosts"
-    goals = ("valid", "applied")
+    goals = ("valid", "rebootable", "applied")
     removable = False
     metadata = tuple(item for item in METADATA if item.name == "name")
     fields = (Field("updates", "updates", "list", required=True, element="dict", fields=(
@@ -99,7 +101,10 @@ class FirmwareComponents(Family):
                 and not (waits_for_cards and firmware_names.is_card(update["component"]))]
 
     def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
-        """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
+        """V(valid) when BMO has found no fault, V(applied) when all images are flashed.
+
+        Between them is V(rebootable): what is pending needs another start of the server than one in progress.
+        """
         verdict = self._updates_verdict(obj, index, goal, before)
         if verdict.outcome == REACHED:
             return _unknown_verdict(obj, index.host_of(obj)) or verdict
@@ -116,8 +121,10 @@ class FirmwareComponents(Family):
         host = index.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         is_pending = bool(pending(obj))
+        if goal == "rebootable":
+            return start_verdict(obj, index, POLICY_FIELD, before) if is_pending else Verdict(REACHED, "", "")
         is_due = is_pending or is_working(host)
-        verdict = change_verdict(obj, index, "firmwareUpdates", before) if is_due else host_verdict(host, before)
+        verdict = change_verdict(obj, index, POLICY_FIELD, before) if is_due else host_verdict(host, before)
         # Of an image that BMO has begun with, it is this flash that failed, also when that was before the wait: BMO's
         # next attempt may take the image for flashed (see DOCUMENTATION of the module).
         if not is_pending and blamed(obj, verdict):

@@ -14,8 +14,9 @@ def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], polic
     """Return what a run does with servers in use for which something is pending.
 
     Those change with a reboot that their policy lets change anything. What is switched off changes when it is switched
-    on; one that BMO is about to switch on needs no reboot, and is not left to later. Nor is a server that is held: BMO
-    would start it all the same, so its reboot has to be refused.
+    on. One that BMO is about to switch on is not rebooted, nor left to later: the goal V(rebootable) waits until it is
+    on, so this is one whose start or service has failed, and the goal V(applied) says so. Nor is a server left to later
+    that is held: BMO would start it all the same, so its reboot has to be refused.
 
     :param settings: entries of the result of ``host_firmware_settings``
     :param components: entries of the result of ``host_firmware_components``

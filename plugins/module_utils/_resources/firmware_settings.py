@@ -18,9 +18,19 @@ from .._common.texts import text_table
 from .._common.waiting.wait_report import REACHED, WAITING, Verdict
 from .._kube.objects.conditions import is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
-from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
+from .firmware_change import (
+    CHANGED,
+    READS,
+    change_verdict,
+    conditions_facts,
+    host_power,
+    host_state,
+    observed_verdict,
+    start_verdict,
+)
 
 SCHEMA = "FirmwareSchema"
+POLICY_FIELD = "firmwareSettings"
 
 
 class FirmwareSettings(Family):
@@ -28,7 +38,7 @@ class FirmwareSettings(Family):
 
     kind = "HostFirmwareSettings"
     option = "hosts"
-    goals = ("valid", "applied")
+    goals = ("valid", "rebootable", "applied")
     removable = False
     metadata = tuple(item for item in METADATA if item.name == "name")
     fields = (Field("settings", "settings", "dict", required=True),)
@@ -78,12 +88,17 @@ class FirmwareSettings(Family):
                                  for name, value in entry["settings"].items())}
 
     def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
-        """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count."""
+        """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count.
+
+        Between them is V(rebootable): what is pending needs another start of the server than one in progress.
+        """
         verdict = observed_verdict(obj, index, before, "settings")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")
+        if goal == "rebootable":
+            return start_verdict(obj, index, POLICY_FIELD, before) if pending(obj) else Verdict(REACHED, "", "")
         if is_true(obj, CHANGED):
-            return change_verdict(obj, index, "firmwareSettings", before)
+            return change_verdict(obj, index, POLICY_FIELD, before)
         host = index.host_of(obj)
         if is_working(host):
             verdict = host_verdict(host, before)
