@@ -412,6 +412,13 @@ def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipie
     assert managed(there) == set()
 
 
+def test_a_checksum_is_the_same_in_capitals(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    planned = restore(server("b", "https://198.18.0.2:6443"), made["path"], identity, check_mode=True,
+                      sha256=f"{made['sha256'].upper()} ")
+    assert planned["due"] and planned["sha256"] == made["sha256"]
+
+
 @pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
 @pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
 def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,
