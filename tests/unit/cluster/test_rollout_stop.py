@@ -271,6 +271,48 @@ def test_owners_that_are_written_in_v1beta1_are_stopped_and_go_back(monkeypatch,
     assert references(plane.objects[key]) == was and PAUSED not in marks(plane, key)
 
 
+def test_a_control_plane_goes_back_in_another_version_than_it_was_stopped_in(monkeypatch, waits):
+    """The note has the configuration in the form of one version, which the other one does not take."""
+    monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
+    stopped_in, back_in = "v1beta1", "v1beta2"
+    described = {"workers": WORKERS}
+    changed = dict(described, control_plane={"image": OTHER_IMAGE, "pre_commands": ["true"]})
+
+    def config(version):
+        found = Plane()
+        run(found, api_version=version, **described)
+        return found.spec(*PLANE)["kubeadmConfigSpec"]
+
+    plane = made(BothVersions(), api_version=stopped_in, **described)
+    waits.fails, waits.meanwhile = "available", lambda: new_machine(plane, PLANE[1], 1)
+    with pytest.raises(WaitFailedError, match=f"stopped: {PLANE[0]} {PLANE[1]} is paused"):
+        go(plane, confirm="1", api_version=stopped_in, **changed)
+    assert json.loads(marks(plane, PLANE)[NOTE])["former"]["configVersion"] == stopped_in
+    waits.fails, waits.meanwhile = None, lambda: None
+    go(plane, rollout="rollback", api_version=back_in, **changed)
+    assert PAUSED not in marks(plane, PLANE)
+    assert plane.spec(*PLANE)["kubeadmConfigSpec"] == config(back_in) != config(stopped_in)
+
+
+def test_a_noted_configuration_of_v1beta2_is_written_in_v1beta1(plane):
+    noted = {"version": "v1.35.4", "config": plane.spec(*PLANE)["kubeadmConfigSpec"], "configVersion": "v1beta2",
+             "infrastructure": {"kind": "Metal3MachineTemplate", "name": "a"}}
+    older = Plane()
+    run(older, workers=WORKERS, api_version="v1beta1")
+    found = former.owner_as_before(older.objects[PLANE], noted, 1)
+    assert found["spec"]["kubeadmConfigSpec"] == older.spec(*PLANE)["kubeadmConfigSpec"] != noted["config"]
+
+
+@pytest.mark.parametrize("config, version", [
+    ({"clusterConfiguration": {"apiServer": {"extraArgs": [{"value": "1"}]}}}, "v1beta2"),
+    ({"clusterConfiguration": {"apiServer": {"extraArgs": 5}}}, "v1beta2"), ({"joinConfiguration": 5}, "v1beta2"),
+    ({"initConfiguration": {"timeouts": {"discoverySeconds": 1}}}, "v1beta2"), ({}, "v1"), ({}, 5), ({}, [])])
+def test_a_configuration_of_another_version_that_is_none_goes_nowhere(config, version):
+    noted = {"version": "v1.35.4", "config": config, "configVersion": version}
+    assert "is noted in another version than v1beta1" in former.lacks(
+        "KubeadmControlPlane", noted, {}, None, "v1beta1")
+
+
 def test_what_others_have_paused_is_left_as_it_is(plane, waits):
     """Before the stop, and instead of it."""
     plane.objects[POOL]["metadata"]["annotations"] = {PAUSED: "mine"}

@@ -234,6 +234,54 @@ def test_servers_share_a_port_that_one_alone_would_keep(monkeypatch):
     assert made == [False, True]
 
 
+def stored_logs(folder, sizes):
+    """Write logs of agents, the oldest first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, size in enumerate(sizes):
+        (folder / f"{number}.tar.gz").write_bytes(b"x" * size)
+        os.utime(folder / f"{number}.tar.gz", (1000 + number, 1000 + number))
+
+
+@pytest.mark.parametrize("sizes, kept", [
+    ((4, 4, 4), "12"), ((4, 4), "01"), ((1, 20), "1"), ((9, 1, 1), "12"), ((), "")])
+def test_the_oldest_logs_of_agents_go(tmp_path, sizes, kept):
+    folder = tmp_path / "deploy"
+    stored_logs(folder, sizes)
+    (folder / "notes.txt").write_text("of the user's, and long")
+    (folder / "9.tar.gz").symlink_to(folder / "notes.txt")
+    runpy.run_path(str(FILES / "ironic_process.py"))["prune"](str(folder), 10)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*(f"{number}.tar.gz" for number in kept), "9.tar.gz", "notes.txt"])
+
+
+STORING = """\
+import pathlib
+def store_ramdisk_logs(node, logs, label=None):
+    pathlib.Path({folder!r}, node + ".tar.gz").write_text(logs)
+    return label
+"""
+
+
+def test_what_ironic_stores_of_agents_is_limited(tmp_path):
+    """The folder grew without end: Ironic deletes none of them."""
+    plane, folder = tmp_path / "plane", tmp_path / "plane" / "log" / "deploy"
+    stored_logs(folder, (20, 20))
+    for name in ("ironic", "ironic/drivers", "ironic/command"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    (tmp_path / "ironic" / "drivers" / "utils.py").write_text(STORING.format(folder=str(folder)))
+    # Loaded when the program runs, as by Ironic.
+    (tmp_path / "ironic" / "command" / "singleprocess.py").write_text(
+        "def main():\n    from ironic.drivers import utils\n"
+        "    print(utils.store_ramdisk_logs('new', 'x' * 20, label='clean'))\n")
+    program = tmp_path / "ironic_process.py"
+    program.write_text((FILES / "ironic_process.py").read_text().replace("1024 ** 3", "50"))
+    result = subprocess.run([sys.executable, str(program), "ironic"], capture_output=True, text=True, check=False,
+                            env=dict(os.environ, PYTHONPATH=str(tmp_path), METAL3_LAB_DIR=str(plane)))
+    assert (result.returncode, result.stdout) == (0, "clean\n"), result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["1.tar.gz", "new.tar.gz"]
+
+
 def test_a_unix_socket_is_ready_when_somebody_listens(tmp_path):
     path = str(tmp_path / "a.sock")
     assert readiness.fault({"unix": path}) == f"{path}: No such file or directory"

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import owned_tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.upgrade import rollback
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.upgrade import managed_objects, rollback
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.upgrade import rules as upgrade
 
 NOTHING = upgrade.Managed([], [], [])
@@ -67,6 +67,20 @@ def test_hosts_that_are_worked_on_stop_the_parts_that_work_on_hosts(part, state,
     problems = upgrade.problems([step(part, "v1.13.1", "v1.13.2")], managed)
     assert codes(problems) == (["upgrade-host-in-transition"] if busy and part != "ipam" else [])
     assert not problems or f"found 1 in transition (metal3/a: {busy})" in str(problems[0])
+
+
+@pytest.mark.parametrize("found, wanted, asked", [
+    ("v1.12.3", "v1.13.2", ["BareMetalHost"]), ("v1.13.2", "v1.14.0", ["BareMetalHost", "Metal3Machine"])])
+def test_machines_are_read_by_the_step_that_asks_for_them_alone(found, wanted, asked):
+    """After v1beta2 was written, and before its program runs, nobody converts those of v1beta1: install was stuck."""
+    read = []
+
+    def listed(_api_version, kind):
+        read.append(kind)
+        return []
+
+    managed_objects.read(listed, [step("capm3", found, wanted)])
+    assert read == asked
 
 
 @pytest.mark.parametrize("address, wanted, refused", [

@@ -55,3 +55,28 @@ def test_names_of_one_schedule_are_short(tmp_path):
     found = names(applied(tmp_path / "one"))
     assert ("CronJob", "metal3-backup", "metal3-backup") in found and ("Role", "metal3", "metal3-backup") in found
     assert ("ClusterRole", None, "metal3-backup-metal3") in found
+
+
+def test_the_name_for_a_long_namespace_is_one_that_a_cron_job_may_have(tmp_path):
+    """The API server refused it after the rights were written: a CronJob's name has 52 characters."""
+    found = [dict((kind, name) for kind, _namespace, name in names(applied(
+        tmp_path / end, metal3_namespace="production-of-the-northern-data-centre-" + end)))["CronJob"]
+        for end in ("a", "b")]
+    assert [len(name) for name in found] == [52, 52] and len(set(found)) == 2
+    assert all(name.startswith("metal3-backup-production-of-the-northern") for name in found)
+
+
+def test_a_name_of_38_characters_is_not_shortened(tmp_path):
+    namespace = "n" * 38
+    assert ("CronJob", "metal3-backup", f"metal3-backup-{namespace}") in names(applied(
+        tmp_path / "one", metal3_namespace=namespace))
+
+
+@pytest.mark.parametrize("name", ["n" * 53, "Weekly", "weekly-", "a\nb"])
+def test_a_name_that_is_none_is_refused_before_anything_is_written(tmp_path, name):
+    text = json.dumps([{"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.import_role": {
+        "name": "metal3.baremetal.backup", "tasks_from": "schedule"}}]}])
+    code, output = playbook.play(tmp_path, LOCAL, text, "play.yml", "-e", json.dumps(dict(
+        GIVEN, backup_schedule_name=name)), K8S_AUTH_HOST="https://127.0.0.1:1")
+    assert code and "backup_schedule_name: found" in output and f"({len(name)} characters)" in output, output
+    assert "Apply the CronJob and its rights" not in output

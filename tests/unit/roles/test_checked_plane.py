@@ -22,7 +22,7 @@ OTHER = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "of-anoth
 # Stands for a release of cert-manager.
 PART = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "cert-manager"}}
 EXTERNAL = dict((f"{part}_mode", "external") for part in ("ironic", "capi", "ipam", "bmo", "capm3"))
-PLAY = ansible_yaml.read(ROOT / "playbooks" / "install.yml")[0]
+PLAY = ansible_yaml.read(ROOT / "playbooks" / "install.yml")[-1]
 ROLES = dict((role["role"].rpartition(".")[2], role) for role in PLAY["roles"])
 PARTS = ("cert_manager", "ironic", "capi", "ipam", "bmo", "capm3")
 
@@ -127,7 +127,7 @@ def test_what_another_play_of_the_run_has_found_does_not_count():
 
 def test_uninstall_plans_and_removes_by_one_task():
     """Within a task the server stays the same, so that nothing has to be sent along."""
-    play = ansible_yaml.read(ROOT / "playbooks" / "uninstall.yml")[0]
+    play = ansible_yaml.read(ROOT / "playbooks" / "uninstall.yml")[-1]
     assert [task["name"] for task in play["pre_tasks"] + play["tasks"] if "kubeconfig" in str(task)] == [
         "Remove the parts, the last first"]
     roles = {(task["ansible.builtin.import_role"]["name"].rpartition(".")[2],
@@ -140,7 +140,7 @@ def test_uninstall_plans_and_removes_by_one_task():
 @pytest.mark.parametrize("name", ["renew_certificates", "rotate_credentials"])
 def test_what_ironic_was_given_goes_to_the_operator_and_back_in_one_cluster(name):
     """Credentials of one site's Ironic would otherwise be given to the operator of another one."""
-    tasks = ansible_yaml.read(ROOT / "playbooks" / f"{name}.yml")[0]["tasks"]
+    tasks = ansible_yaml.read(ROOT / "playbooks" / f"{name}.yml")[-1]["tasks"]
     roles = [task for task in tasks if task.get("ansible.builtin.import_role", {}).get("tasks_from") != "rotate"
              and "ansible.builtin.import_role" in task]
     names = [task["ansible.builtin.import_role"]["name"].rpartition(".")[2] for task in roles]

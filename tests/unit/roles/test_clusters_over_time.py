@@ -120,7 +120,7 @@ def test_an_upgrade_goes_on_with_the_backups_of_all_planes_of_the_run_only(tmp_p
     ({}, {"metal3_namespace": "rack2"}, "metal3/prod")])
 def test_an_upgrade_is_refused_without_a_backup_of_the_clusters_namespace(tmp_path, variables, saver, left_out):
     """A backup is of one namespace: that of others would be taken for that of the cluster."""
-    first, plan, *_plays = UPGRADE
+    _check, first, plan, *_plays = UPGRADE
     inventory = {"all": {"vars": dict(LOCAL, **variables), "children": {
         "clusters": {"hosts": {"prod": None}}, "management": {"hosts": {"bastion": saver}}}}}
     tasks = [task for task in plan["pre_tasks"] if "ansible.builtin.import_tasks" not in task]

@@ -17,7 +17,7 @@ MODULE = "metal3.baremetal.plane_components"
 INVENTORY = "management: {hosts: {bastion: {ansible_connection: local}}}\n"
 PARTS = {"capi": ["capi", "cabpk", "kcp"], "ipam": ["ipam"], "bmo": ["bmo"], "capm3": ["capm3"]}
 EVERY = "capi,cabpk,kcp,ipam,bmo,capm3"
-PLAY = ansible_yaml.read(PLAYBOOKS / "install.yml")[0]
+PLAY = ansible_yaml.read(PLAYBOOKS / "install.yml")[-1]
 MODES = dict((f"{name}_mode", "cluster") for name in PARTS)
 SITE = dict(MODES, **dict((f"{name}_state", "present") for name in PARTS),
             **dict((f"{name}_parts", [{"name": part} for part in parts]) for name, parts in PARTS.items()),

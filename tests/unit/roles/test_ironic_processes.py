@@ -16,6 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python_interpreter: " \
             "'{{ ansible_playbook_python }}'}}}"
 PROGRAMS = ("ironic", "ironic-api", "ironic-conductor-1", "ironic-conductor-2", "ironic-conductor-3", "mariadb", "etcd")
+PORTS = {"ironic": 6385, "etcd_client": 20000}
 SHOWN = ("ironic_former_programs", "ironic_former_databases", "ironic_database_connection", "ironic_rpc_addresses")
 
 
@@ -39,7 +40,7 @@ def test_the_database_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, 
     for name in PROGRAMS:
         (plane / "supervisor" / "conf.d" / f"{name}.conf").unlink()
     text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
-        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": PORTS},
                                  **({"index": 1} if is_lab else {})),
         "ironic_processes": "separate", "ironic_conductors": 2}, "tasks": [
         {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
@@ -56,7 +57,7 @@ def test_the_database_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, 
                                    "Remove the database of another way to run Ironic"])
 def test_a_run_that_begins_after_the_question_ends_nothing(tmp_path, plane, begin):
     text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
-        "management_plane": {"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+        "management_plane": {"name": "mysite", "dir": str(plane), "ports": PORTS},
         "ironic_processes": "separate", "ironic_conductors": 2},
         "vars_files": [str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")],
         "tasks": [{"import_tasks": str(REPOSITORY / "roles" / "ironic" / "tasks" / "former_processes.yml")}]}])
@@ -76,7 +77,7 @@ def test_a_conductor_less_goes_only_by_the_plane_s_name(tmp_path, plane, argumen
     # The question alone: what is stopped after it needs a supervisor.
     tasks = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "tasks" / "former_processes.yml").read_text())[:1]
     text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
-        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": PORTS},
                                  **({"index": 1} if is_lab else {})),
         "ironic_processes": "separate", "ironic_conductors": 1}, "tasks": [
         {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")}, *tasks]}])
@@ -95,7 +96,7 @@ def test_a_conductor_less_goes_only_by_the_plane_s_name(tmp_path, plane, argumen
 ])
 def test_a_change_leaves_nothing_of_the_other_way(tmp_path, plane, processes, programs, databases, connection):
     text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
-        "management_plane": {"dir": str(plane), "ports": {"ironic": 6385}}, "ironic_processes": processes,
+        "management_plane": {"dir": str(plane), "ports": PORTS}, "ironic_processes": processes,
         "ironic_conductors": 2}, "tasks": [
         {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
         {"copy": {"dest": str(tmp_path / "shown"), "content": "{{ [%s] | to_json }}" % ", ".join(SHOWN)}}]}])
@@ -104,9 +105,22 @@ def test_a_change_leaves_nothing_of_the_other_way(tmp_path, plane, processes, pr
     shown = json.loads((tmp_path / "shown").read_text())
     assert sorted(shown[0]) == sorted(programs)
     assert sorted(shown[1]) == sorted(str(plane / name) for name in databases)
-    assert shown[3] == ["127.24.241.1", "127.24.241.2", "127.24.241.3", "127.24.241.4"]
+    assert shown[3] == ["127.78.32.1", "127.78.32.2", "127.78.32.3", "127.78.32.4"]
     # No password in it.
     assert re.fullmatch(connection % re.escape(str(plane)), shown[2]), shown[2]
+
+
+def test_conductors_of_two_planes_with_one_port_of_ironic_have_addresses_of_their_own(tmp_path):
+    """Two planes at two addresses of a machine: those of the second could not listen, as the first one's did."""
+    planes = [dict(PORTS, etcd_client=client) for client in (20000, 20100)]
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [
+        {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
+        *({"copy": {"dest": str(tmp_path / f"shown-{number}"), "content": "{{ ironic_rpc_addresses | to_json }}"},
+           "vars": {"management_plane": {"dir": "/p", "ports": ports}}} for number, ports in enumerate(planes))]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0, output
+    first, second = (set(json.loads((tmp_path / f"shown-{number}").read_text())) for number in range(2))
+    assert len(first | second) == 8
 
 
 @pytest.mark.parametrize(("processes", "arguments", "users"), [
@@ -126,7 +140,7 @@ def test_the_database_is_another_s_only_while_nobody_works_on_it(tmp_path, proce
              "step": tasks[step]["ansible.builtin.command"]["argv"],
              "stop": tasks[stop]["metal3.baremetal.plane_processes"]["programs"]}
     text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
-        "management_plane": {"dir": "/p", "services_python": "/v/bin/python", "ports": {"ironic": 6385}},
+        "management_plane": {"dir": "/p", "services_python": "/v/bin/python", "ports": PORTS},
         "role_path": "/r", "ironic_processes": processes, "ironic_conductors": 2}, "tasks": [
         {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
         {"copy": {"dest": str(tmp_path / "shown"), "content": "{{ shown | to_json }}"}, "vars": {"shown": shown}}]}])

@@ -45,7 +45,7 @@ def stand_in(name):
     """Return a playbook that says on which hosts the real one would run."""
     plays = ansible_yaml.read(PLAYBOOKS / f"{name}.yml")
     return json.dumps([{
-        "name": name, "hosts": plays[0]["hosts"], "gather_facts": False,
+        "name": name, "hosts": plays[-1]["hosts"], "gather_facts": False,
         "tasks": [{"ansible.builtin.debug": {"msg": SAY % (name, CONFIRMABLE.get(name, "''"))}}]}])
 
 

@@ -15,7 +15,7 @@ PLAYBOOK = Path(__file__).resolve().parents[3] / "playbooks" / "uninstall.yml"
 INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python_interpreter: " \
             "'{{ ansible_playbook_python }}'}}}"
 ALL = ["capi", "cabpk", "kcp", "ipam", "bmo", "capm3"]
-PLAY = ansible_yaml.read(PLAYBOOK)[0]
+PLAY = ansible_yaml.read(PLAYBOOK)[-1]
 REMOVAL = next(task for task in PLAY["tasks"] if "metal3.baremetal.plane_components" in task)
 RENDERING = [task for task in PLAY["tasks"] if (task.get("ansible.builtin.import_role") or {}).get(
     "tasks_from") == "render"]

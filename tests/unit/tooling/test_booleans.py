@@ -66,8 +66,8 @@ def test_all_booleans_are_read_by_one_filter():
 
 
 def _noted(folder, given):
-    """Run the first play of upgrade, which notes on which machine a backup is made."""
-    play = ansible_yaml.read(REPOSITORY / "playbooks/upgrade.yml")[0]
+    """Run the play of upgrade which notes on which machine a backup is made."""
+    play = ansible_yaml.read(REPOSITORY / "playbooks/upgrade.yml")[1]
     say = {"debug": {"msg": "NOTED <{{ upgrade_backs_up is defined }}>"}}
     play["tasks"].append(say)
     return playbook.play(folder, f"management: {{hosts: {{h1: {LOCAL}}}}}", yaml.safe_dump([play]), "play.yml",

@@ -94,13 +94,27 @@ PLANE = "    management: {hosts: {bastion: }}\n"
 
 @pytest.mark.parametrize("name, group", [
     ("backup", "management"), ("certificates", "management"), ("compliance", "baremetal"), ("preflight", "baremetal"),
-    ("etcd_snapshot", "clusters")])
+    ("etcd_snapshot", "clusters"), ("install", "management"), ("restore", "management"), ("pivot", "management"),
+    ("repivot", "management"), ("uninstall", "management"), ("rotate_credentials", "management"),
+    ("renew_certificates", "management"), ("backup_schedule", "management"), ("upgrade", "clusters")])
 def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, name, group):
     code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal." + name)
     assert code != 0 and f"group {group}: found no host, expected" in output, output
     assert f"make the group, for example {group}: {{" in output, output
     # Of a host that is named Ansible looks for another Python, which has not the packages of the modules.
     assert group != "management" or f"ansible_python_interpreter: {sys.executable}" in output, output
+
+
+def test_a_part_of_a_plane_is_not_installed_without_a_plane(tmp_path):
+    code, output = playbook.play(tmp_path, f"managment: {{hosts: {{bastion: {LOCAL}}}}}\n", "",
+                                 "metal3.baremetal.install", "--tags", "ironic")
+    assert code != 0 and "group management: found no host, expected" in output, output
+
+
+def test_a_site_needs_no_plane_of_its_own(tmp_path):
+    """Its servers may be managed by a plane that others run."""
+    code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal.site")
+    assert code == 0 and "found no host" not in output, output
 
 
 RANGE = {"provisioning_network_dhcp_ranges": [{"first": "192.0.2.200", "last": "192.0.2.240"}]}

@@ -129,7 +129,8 @@ def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
     for owner in stopped:
         noted, title = note_of(owner).former, title_of(owner)
         key = ("Cluster", run.name) if by_topology else (owner["kind"], owner["metadata"]["name"])
-        lack = former.lacks(key[0], noted, templates, topology_of(snapshot.cluster).get("version")) \
+        lack = former.lacks(key[0], noted, templates, topology_of(snapshot.cluster).get("version"),
+                            rendered[key]["apiVersion"].rpartition("/")[2]) \
             if key in rendered else "it is not described any more"
         if lack or noted is None:
             problems.append(Problem(

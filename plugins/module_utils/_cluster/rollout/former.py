@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._metal3.conversion.objects import NEW, OLD, convert
+from ..._metal3.conversion.older import downgrade
 from ..render.objects import TEMPLATE_KINDS
 from ..workflow.snapshot import cloned_from
 from ..workflow.topology import CLASS_ANNOTATION, noted_class, pools_of, topology_of
@@ -22,6 +24,8 @@ Object = dict[str, Any]
 
 _VERSION = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*")
 _CONFIG = "kubeadmConfigSpec"
+# Of a note: the version of Cluster API in whose form its configuration is.
+_CONFIG_VERSION = "configVersion"
 # What of a topology with a class of the user's decides on machines.
 _SHARED, _OF_GROUP = ("classRef", "variables"), ("class", "variables", "failureDomain")
 
@@ -42,7 +46,7 @@ def of_entry(entry: Any) -> Object | None:
     # Of the configuration what this collection has written: the rest is the API server's.
     before, after = ((side.get("spec") or {}) for side in (entry.before, entry.after))
     return dict(_machine(spec.get("version"), {"kind": kind, "name": name} if name else None),
-                config=before.get(_CONFIG) or after.get(_CONFIG))
+                config=before.get(_CONFIG) or after.get(_CONFIG), **{_CONFIG_VERSION: entry.resource.version})
 
 
 def of_machine(machine: Object, snapshot: Any) -> Object:
@@ -109,7 +113,7 @@ def has_another_version(former: Object, cluster: Object | None) -> bool:
 
 
 def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], Object],
-          stored_version: str | None = None) -> str | None:
+          stored_version: str | None = None, api_version: str = NEW) -> str | None:
     """Return why an owner can't be made as it was, in words, or None.
 
     Anybody may have written the note.
@@ -118,6 +122,7 @@ def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], 
     :param former: as it is noted
     :param templates: the cluster's own templates and classes that are stored, ``{(kind, name): object}``
     :param stored_version: of Kubernetes, that of the stored topology
+    :param api_version: in which the owner is written now, for example ``v1beta2``
     """
     if former is None:
         return "what it was made of before is not noted"
@@ -134,6 +139,8 @@ def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], 
             "the ClusterClass that is noted is not there any more"
     if kind == "KubeadmControlPlane" and not isinstance(former.get("config"), dict):
         return "its former kubeadm configuration is not noted"
+    if kind == "KubeadmControlPlane" and _config_in(former, api_version) is None:
+        return f"its former kubeadm configuration is noted in another version than {api_version}, and does not fit it"
     if not isinstance(former.get("failureDomain", ""), str):
         return "the noted failure domain is none"
     for part in ("infrastructure",) if kind == "KubeadmControlPlane" else ("infrastructure", "bootstrap"):
@@ -153,6 +160,29 @@ def _is_topology(noted: Any) -> bool:
         and set(noted) <= {*_SHARED, "controlPlane", "pools"}
 
 
+def _config_in(former: Mapping[str, Any], api_version: str) -> Object | None:
+    """Return the noted kubeadm configuration as a version of Cluster API has it; None when it has no place there.
+
+    The description may have had another ``api_version`` when the rollout was stopped. Earlier releases did not note it.
+    """
+    noted = former.get(_CONFIG_VERSION, api_version)
+    if noted == api_version:
+        return former["config"]
+    obj = {"apiVersion": f"bootstrap.cluster.x-k8s.io/{noted}", "kind": "KubeadmConfig", "metadata": {},
+           "spec": former["config"]}
+    try:
+        found = {OLD: _converted, NEW: downgrade}[noted](obj)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        # Anybody may have written it.
+        return None
+    return found["spec"] if found is not None else None
+
+
+def _converted(obj: Object) -> Object | None:
+    found = convert(obj)
+    return None if found.mistakes else found.obj
+
+
 def owner_as_before(owner: Object, former: Object, replicas: Any) -> Object:
     """Return a rendered owner with what its machines were made of before, and its present number of them.
 
@@ -167,7 +197,8 @@ def owner_as_before(owner: Object, former: Object, replicas: Any) -> Object:
         # In v1beta1 nothing is between.
         inner = template.get("spec", template)
         machine = dict(inner, infrastructureRef=_named(inner["infrastructureRef"], former["infrastructure"]))
-        spec.update({"version": former["version"], _CONFIG: former["config"],
+        config = _config_in(former, owner["apiVersion"].rpartition("/")[2])
+        spec.update({"version": former["version"], _CONFIG: config,
                      "machineTemplate": dict(template, spec=machine) if "spec" in template else machine})
         return dict(owner, spec=spec)
     template = spec["template"]

@@ -162,7 +162,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     # Of those that are there and work nothing is decided.
     leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
-    notes = handed_over_notes.lacking(side, backup.notes, [host["metadata"]["name"] for host, _there in pairs])
+    coming = [host["metadata"]["name"] for host, _there in pairs]
+    notes = handed_over_notes.lacking(side, backup.notes, coming)
     is_due = bool(due or unsettled or notes)
     result = {
         "changed": is_due, "due": is_due, "namespace": backup.namespace,
@@ -199,7 +200,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         raise RefusedError([Problem("restore-missing", name, "", "none after clusterctl has ended", "the object",
                                     "look at clusterctl's lines, then run again") for name in missing])
     cluster_pauses.settle(side, keys, progress, sleep)
-    handed_over_notes.add(side, notes)
+    # Hosts may have been enrolled, or have come back, in the minutes since.
+    handed_over_notes.add_lacking(side, backup.notes, coming)
     for obj in due:
         progress.wrote(graph.title(graph.key(obj)), "created")
     return dict(result, warnings=warnings)
@@ -258,7 +260,8 @@ def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.
         raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",
                                     "correct path")]) from exc
     sha256 = hashlib.sha256(content).hexdigest()
-    if expected and sha256 != expected:
+    # Other programs write the digits in capitals, and a copied line ends with a space.
+    if expected and sha256 != expected.strip().lower():
         raise RefusedError([Problem("backup-other", path, "sha256", sha256, expected,
                                     "find out who has changed the file since it was looked at")])
     backup, problems = archive.unpacked(age.decrypt(content, identity_file), path)

@@ -4,7 +4,7 @@
 """Notes in the plane that hosts have left which plane manages them, so that nobody enrols them there again."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..._common.problems.problem import Problem
@@ -17,6 +17,8 @@ Object = dict[str, Any]
 
 _CONFIG_MAP = KNOWN["ConfigMap"]
 _KEY = ("", "ConfigMap", handed_over.NAME)
+# Runs that write notes at the same moment are few.
+_ATTEMPTS = 5
 
 
 def immutable(here: Side, there: Side) -> list[Problem]:
@@ -40,13 +42,11 @@ def write(here: Side, there: Side, hosts: Iterable[Object], names: Iterable[str]
     :param at: RFC 3339 in UTC
     :raises KubeError: when an API server refuses
     """
-    notes = dict((host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
-    # Each host is a key of its own: what another run notes meanwhile stays.
-    add(here, notes)
-    known = handed_over.read(there.client.get(_CONFIG_MAP, there.namespace, handed_over.NAME))
-    come = set(known) & set(names)
-    if come:
-        there.client.patch(_CONFIG_MAP, there.namespace, handed_over.NAME, {"data": dict.fromkeys(come)})
+    notes: dict[str, str | None] = dict(
+        (host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
+    come = set(names)
+    _change(here, lambda _stored: notes)
+    _change(there, lambda stored: dict.fromkeys(come & set(handed_over.read(stored))))
 
 
 def carry(here: Side, there: Side, names: Iterable[str]) -> None:
@@ -57,7 +57,7 @@ def carry(here: Side, there: Side, names: Iterable[str]) -> None:
     :param names: of the hosts that have come
     :raises KubeError: when an API server refuses
     """
-    add(there, lacking(there, handed_over.texts(here.client.get(_CONFIG_MAP, here.namespace, handed_over.NAME)), names))
+    add_lacking(there, handed_over.texts(here.client.get(_CONFIG_MAP, here.namespace, handed_over.NAME)), names)
 
 
 def lacking(side: Side, notes: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
@@ -68,32 +68,47 @@ def lacking(side: Side, notes: Mapping[str, str], names: Iterable[str]) -> dict[
     :param names: of hosts that come into it
     :raises KubeError: when its API server can't be asked
     """
-    if not notes:
-        return {}
-    known = {*handed_over.read(side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME)), *names}
+    return _lacking(side, notes, names, side.client.get(
+        _CONFIG_MAP, side.namespace, handed_over.NAME)) if notes else {}
+
+
+def add_lacking(side: Side, notes: Mapping[str, str], names: Iterable[str]) -> None:
+    """Write those of the notes that a plane lacks by then, see :func:`lacking`; what another run has noted stays.
+
+    :param side: the plane, as it was read last
+    :raises KubeError: when the API server refuses
+    """
+    come = list(names)
+    if notes:
+        _change(side, lambda stored: dict(_lacking(side, notes, come, stored)))
+
+
+def _lacking(side: Side, notes: Mapping[str, str], names: Iterable[str], stored: Object | None) -> dict[str, str]:
+    known = {*handed_over.read(stored), *names}
     return dict((name, notes[name]) for name, note in handed_over.read({"data": notes}).items()
                 if name not in known and side.host(name) is None and note.server != side.client.server)
 
 
-def add(side: Side, notes: dict[str, str]) -> None:
-    """Write notes besides those that a plane has.
+def _change(side: Side, decide: Callable[[Object | None], Mapping[str, str | None]]) -> None:
+    """Write what is decided on the notes as they are stored: another run may note, or take back, hosts at that moment.
 
+    :param decide: callable that takes the ConfigMap, None for none, and returns what becomes of its keys; None for
+        one that goes
     :raises KubeError: when the API server refuses
     """
-    if notes and not _created(side, notes):
-        side.client.patch(_CONFIG_MAP, side.namespace, handed_over.NAME, {"data": notes})
-
-
-def _created(side: Side, notes: dict[str, str]) -> bool:
-    """Create the ConfigMap with the notes; return whether there was none, also of another run, which moves others."""
-    if side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME) is not None:
-        return False
-    try:
-        side.client.create(_CONFIG_MAP, side.namespace, {
-            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
-                "name": handed_over.NAME, "namespace": side.namespace}, "data": notes})
-    except KubeError as exc:
-        if exc.status != 409:
-            raise
-        return False
-    return True
+    for attempts_left in reversed(range(_ATTEMPTS)):
+        stored = side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME)
+        data = decide(stored)
+        if not data:
+            return
+        try:
+            if stored is None:
+                side.client.create(_CONFIG_MAP, side.namespace, {
+                    "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+                        "name": handed_over.NAME, "namespace": side.namespace}, "data": dict(data)})
+            else:
+                side.client.patch(_CONFIG_MAP, side.namespace, handed_over.NAME, {"data": dict(data)}, checked=stored)
+            return
+        except KubeError as exc:
+            if exc.status != 409 or not attempts_left:
+                raise

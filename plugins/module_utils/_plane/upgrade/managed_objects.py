@@ -17,6 +17,8 @@ def read(listed: Callable[[str, str], list[dict[str, Any]]], due: Iterable[upgra
     :param listed: callable that takes apiVersion and kind and returns the objects of all namespaces
     :param due: from :func:`upgrade.steps`
     """
+    due = list(due)
     names = set(step.part.name for step in due)
     return upgrade.Managed(listed(*BY_NAME["bmo"].managed[0]) if names & set(upgrade.ON_HOSTS) else [],
-                           listed(*BY_NAME["capm3"].managed[1]) if "capm3" in names else [], [])
+                           listed(*BY_NAME["capm3"].managed[1]) if any(map(upgrade.asks_for_machines, due)) else [],
+                           [])

@@ -412,6 +412,13 @@ def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipie
     assert managed(there) == set()
 
 
+def test_a_checksum_is_the_same_in_capitals(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    planned = restore(server("b", "https://198.18.0.2:6443"), made["path"], identity, check_mode=True,
+                      sha256=f"{made['sha256'].upper()} ")
+    assert planned["due"] and planned["sha256"] == made["sha256"]
+
+
 @pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
 @pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
 def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,
@@ -1003,6 +1010,24 @@ def test_another_password_that_is_there_is_named(here, tmp_path, recipient, iden
     found = restore(there, made["path"], identity)["warnings"]
     assert "b3RoZXI=" not in str(found)
     assert any("Secret free-bmc: it is there" in text for text in found) is is_named
+
+
+def test_who_is_enrolled_while_objects_are_restored_is_not_noted_as_gone(here, tmp_path, recipient, identity):
+    """What a restore notes is decided before clusterctl runs, for minutes, and written afterwards."""
+    clustered(here)
+    here.objects["ConfigMap", handed_over.NAME] = obj("v1", "ConfigMap", handed_over.NAME, data=dict.fromkeys(
+        ("gone", "enrolled"), handed_over.note(host(), "https://192.0.2.8:6443", TAKEN)))
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    clusterctl = Clusterctl(there)
+
+    def run(*arguments):
+        clusterctl(*arguments)
+        there.objects["BareMetalHost", "enrolled"] = dict(
+            obj("metal3.io/v1alpha1", "BareMetalHost", "enrolled", spec={}), status={})
+
+    restore(there, made["path"], identity, run=run)
+    assert set(there.objects["ConfigMap", handed_over.NAME]["data"]) == {"gone"}
 
 
 def test_who_had_left_the_plane_is_noted_again(here, tmp_path, recipient, identity):

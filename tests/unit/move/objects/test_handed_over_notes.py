@@ -47,6 +47,39 @@ def test_notes_that_can_not_be_written_end_the_run(monkeypatch):
     assert noted(here) == []
 
 
+def test_a_note_that_another_run_writes_at_that_moment_stays(monkeypatch):
+    """It was taken for the one of before, and deleted: enroll would have let the host in, and two planes managed it."""
+    here, there = (server(uid, f"https://{uid}:6443") for uid in ("here", "there"))
+    there.objects["ConfigMap", handed_over.NAME] = config(a=handed_over.note(
+        host("a"), "https://here:6443", "2026-11-25T00:00:00Z"))
+    patch = there.patch
+
+    def after_another_run(*arguments, **options):
+        monkeypatch.setattr(there, "patch", patch)
+        patch(arguments[0], NAMESPACE, handed_over.NAME, {"data": {"b": handed_over.note(
+            host("b"), "https://elsewhere:6443", "2026-11-25T00:00:00Z")}})
+        return patch(*arguments, **options)
+
+    monkeypatch.setattr(there, "patch", after_another_run)
+    write(here, there, "a")
+    assert noted(there) == ["b"]
+
+
+def test_each_write_of_notes_rests_on_those_that_were_read(monkeypatch):
+    here, there = (server(uid, f"https://{uid}:6443") for uid in ("here", "there"))
+    checked = []
+    for client in (here, there):
+        client.objects["ConfigMap", handed_over.NAME] = config(a=handed_over.note(
+            host("a"), "https://other:6443", "2026-11-25T00:00:00Z"))
+        patch = client.patch
+        monkeypatch.setattr(client, "patch", lambda *arguments, patch=patch, **options: (
+            checked.append(options.get("checked")), patch(*arguments, **options))[1])
+    write(here, there, "a")
+    handed_over_notes.add_lacking(Side(there, NAMESPACE), {"b": handed_over.note(
+        host("b"), "https://other:6443", "2026-11-25T00:00:00Z")}, [])
+    assert len(checked) == 3 and all(item and item["metadata"]["uid"] == "u" for item in checked)
+
+
 def config(**data):
     return {"apiVersion": "v1", "kind": "ConfigMap", "data": data, "metadata": {
         "name": handed_over.NAME, "namespace": NAMESPACE, "uid": "u", "resourceVersion": "1"}}
