@@ -187,7 +187,8 @@ def test_what_another_planes_machine_lends_does_not_count(findings, kubeconfig, 
     text = LENT.replace("      cluster_dhcp:\n        OWN\n", "").replace("  hosts:\n    bastion:\n", (
         "  hosts:\n    other: {management_plane: {mode: process, dir: /srv/rack2}}\n    bastion:\n"
         "      metal3_kubeconfig: /srv/rack1/kubeconfig\n"))
-    assert places(findings(text + f"      metal3_kubeconfig: '{kubeconfig}'\n", clusters=["prod"]), "endpoint") == expected
+    found = findings(text + f"      metal3_kubeconfig: '{kubeconfig}'\n", clusters=["prod"])
+    assert places(found, "endpoint") == expected
 
 
 def test_a_mistyped_option_of_what_dhcp_lends_has_its_line(findings):
