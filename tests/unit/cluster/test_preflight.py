@@ -118,6 +118,40 @@ def test_a_pool_that_is_there_must_be_there_and_have_enough():
     assert "shared with 1 free addresses, expected at least 2" in str(found[0])
 
 
+STORAGE = {"key": "storage", "apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": "shared"}
+
+
+@pytest.mark.parametrize("options, field", [
+    ({"metadata": {"ipAddressesFromPool": [STORAGE]}}, "metadata"),
+    ({"metadata": {"prefixesFromPool": [STORAGE], "gatewaysFromPool": [dict(STORAGE, key="gateway")]}}, "metadata"),
+    ({"network_data": {"services": {"dnsFromIPPool": "shared"}}}, "network_data"),
+    ({"network_data": {"networks": {"ipv4DHCP": [{"id": "prov", "link": "eth0", "routes": [
+        {"network": "0.0.0.0", "prefix": 0, "gateway": {"fromIPPool": "shared"}}]}]}}}, "network_data"),
+    ({"network_data": {"networks": {"ipv4": [{"id": "b", "link": "b", "fromPoolRef": dict(STORAGE)}]}}}, "network_data"),
+    # Of another provider's pools nobody knows the addresses.
+    ({"metadata": {"ipAddressesFromPool": [dict(STORAGE, kind="InClusterIPPool",
+                                                apiGroup="ipam.cluster.x-k8s.io")]}}, None)])
+def test_addresses_that_only_meta_data_or_network_data_take_are_counted(options, field):
+    """CAPM3 takes one of each pool for each machine; the machine that found none never came."""
+    assert [f'{field}: found "shared", expected one of no pools' in str(line)
+            for line in problems(facts(), **options)] == ([True] if field else [])
+    assert problems(facts(pools={"shared": pool("shared")}), **options) == []
+    taken = copy.deepcopy(ADDRESS)
+    taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})
+    found = problems(facts(pools={"shared": pool("shared")}, addresses=[taken]), **options)
+    assert [f"{field}: found shared with 1 free addresses, expected at least 2" in str(line) for line in found] == (
+        [True] if field else [])
+
+
+def test_a_pool_that_is_named_several_times_gives_each_machine_one_address():
+    networks = {name: {"interface": name, "ipv4": {"pool": "shared"}} for name in ("eth0", "eth1")}
+    cards = [host("a"), host("b")]
+    for item in cards:
+        item["status"]["hardware"]["nics"].append({"name": "eth1"})
+    assert problems(facts(hosts=cards, pools={"shared": pool("shared")}), networks=networks, node_ip_network="eth0",
+                    metadata={"prefixesFromPool": [STORAGE]}) == []
+
+
 @pytest.mark.parametrize("kept, taken, free", [
     ({"a-shared": "198.18.0.100", "b-shared": "198.18.0.101"}, False, None),
     ({"a-shared": "198.18.0.100", "b-shared": "198.18.0.101"}, True, 1),

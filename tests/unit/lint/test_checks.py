@@ -253,6 +253,14 @@ def test_a_value_of_the_wrong_type_names_its_option():
     assert [(item.problem.code, item.problem.field) for item in found] == [("value", "endpoint.port")]
 
 
+def test_a_pool_that_only_meta_data_name_is_described_too():
+    metadata = {"ipAddressesFromPool": [{"key": "storage", "name": "elsewhere"}]}
+    found = lint_checks.lint(site(clusters=one(workers={"pool-a": {"replicas": 1, "metadata": metadata}}), pools=[]))
+    assert [(item.problem.code, item.problem.field) for item in found] == [
+        ("unknown-pool", "workers.pool-a.metadata")]
+    assert lint_checks.lint(site(clusters=one(metadata=metadata), pools=[POOL])) == []
+
+
 def test_a_wrong_range_is_named_by_its_network_beside_a_wrong_type():
     wrong = {"nodes": {"interface": "eno1", "ipv4": {
         "ranges": [{"start": "192.0.2.60", "end": "192.0.2.20"}], "prefix": 24}}}

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,6 +23,10 @@ FAMILIES = ("ipv4", "ipv6")
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
+# Fields of a Metal3DataTemplate whose value is the name of an IPPool.
+_NAMES_OF_POOLS = ("ipAddressFromIPPool", "fromIPPool", "dnsFromIPPool")
+# What else may name one than the networks, as CAPM3 takes it.
+_AS_CAPM3_TAKES_IT = ("metadata", "network_data")
 # A whole cluster has no such option.
 _ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
 
@@ -224,6 +228,31 @@ class ClusterDescription:
                 due.append(below)
         return sorted(name for name in names if name in self.networks)
 
+    def pools_taken(self, group: Group) -> list[str]:
+        """Return the names of the IPPools of which each machine of a group takes one address, sorted.
+
+        CAPM3 takes one of each pool that the machine's Metal3DataTemplate names, whatever it is named for and however
+        often (``getReferencedPools`` in ``baremetal/metal3data_manager.go``).
+
+        :param group: one of this description's
+        """
+        # The node's address is in the meta data, on which networks ever the machine is.
+        networks = {*self.attached(group), self.node_ip_network}
+        found = set(use.pool for use in self.pool_uses if use.network in networks)
+        return sorted(found.union(*(_named_pools(group.get(option)) for option in _AS_CAPM3_TAKES_IT)))
+
+    @cached_property
+    def pools_of_data(self) -> dict[str, str]:
+        """Return the names of the IPPools that no network has, with the first option that names each."""
+        known = set(use.pool for use in self.pool_uses)
+        found: dict[str, str] = {}
+        for group in self.groups:
+            for option in _AS_CAPM3_TAKES_IT:
+                for pool in _named_pools(group.get(option)):
+                    if pool not in known:
+                        found.setdefault(pool, self.option_path(group, option))
+        return found
+
     @cached_property
     def pools(self) -> tuple[dict[str, Any], ...]:
         """Return the pools that the cluster makes for itself, as the module ``ip_pool`` describes pools."""
@@ -241,6 +270,24 @@ def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, An
     if settings.get("pool"):
         return settings["pool"]
     return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
+
+
+def _named_pools(data: Any) -> Iterator[str]:
+    """Yield the names of the IPPools of Metal3's own kind in meta data or network data of a Metal3DataTemplate."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from _named_pools(item)
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        if key in _NAMES_OF_POOLS:
+            found = [value]
+        elif key == "fromPoolRef" or str(key).endswith("FromPool"):
+            found = [item.get("name") for item in (value if isinstance(value, (list, tuple)) else [value])
+                     if isinstance(item, Mapping) and item.get("kind") in (None, "", "IPPool")
+                     and item.get("apiGroup") in (None, "", "ipam.metal3.io")]
+        else:
+            yield from _named_pools(value)
+            continue
+        yield from (name for name in found if name and isinstance(name, str))
 
 
 def _merged(option, shared, own):

@@ -45,13 +45,8 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     return {"name": description.name, "namespace": description.namespace,
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
-                            role=group.role, name=group.name, pools=_pools(description, group))
+                            role=group.role, name=group.name, pools=description.pools_taken(group))
                        for group in description.groups]}
-
-
-def _pools(description, group):
-    names = description.attached(group)
-    return sorted(set(use.pool for use in description.pool_uses if use.network in names))
 
 
 def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
