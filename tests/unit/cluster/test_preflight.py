@@ -127,7 +127,8 @@ STORAGE = {"key": "storage", "apiGroup": "ipam.metal3.io", "kind": "IPPool", "na
     ({"network_data": {"services": {"dnsFromIPPool": "shared"}}}, "network_data"),
     ({"network_data": {"networks": {"ipv4DHCP": [{"id": "prov", "link": "eth0", "routes": [
         {"network": "0.0.0.0", "prefix": 0, "gateway": {"fromIPPool": "shared"}}]}]}}}, "network_data"),
-    ({"network_data": {"networks": {"ipv4": [{"id": "b", "link": "b", "fromPoolRef": dict(STORAGE)}]}}}, "network_data"),
+    ({"network_data": {"networks": {"ipv4": [{"id": "b", "link": "b", "fromPoolRef": dict(STORAGE)}]}}},
+     "network_data"),
     # Of another provider's pools nobody knows the addresses.
     ({"metadata": {"ipAddressesFromPool": [dict(STORAGE, kind="InClusterIPPool",
                                                 apiGroup="ipam.cluster.x-k8s.io")]}}, None)])
