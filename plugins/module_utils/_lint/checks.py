@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .._bmc.addresses import address as bmc_address
+from .._cluster.checks.address import router_problems
 from .._cluster.checks.hosts import shortages
 from .._cluster.checks.numbers import surge
 from .._cluster.checks.pool_fields import of_networks
@@ -195,6 +196,12 @@ def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable
 
 def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
     found, endpoints = [], {}
+    routers = [(name, description.virtual_router) for name, description in sorted(descriptions.items())
+               if description.virtual_router]
+    for name, description in sorted(descriptions.items()):
+        found += _of_problems("cluster", name, [
+            problem._replace(code="cluster-duplicate") for problem in router_problems(description, [
+                (f"cluster {other}", router) for other, router in routers if other < name])])
     for name, description in sorted(descriptions.items()):
         # A class of the user's may know it alone.
         if not description.endpoint:

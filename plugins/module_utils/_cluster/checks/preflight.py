@@ -18,9 +18,11 @@ from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
+from ..render.endpoint import stored_router
 from ..render.network import has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
+from .address import router_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
@@ -63,7 +65,20 @@ def preflight_problems(description, facts):
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
     else:
         found += added_range_problems(description, facts.pools, facts.dhcp)
-    return found + _endpoint(subject, description, facts)
+    return found + _virtual_router(description, facts) + _endpoint(subject, description, facts)
+
+
+def _virtual_router(description, facts):
+    """Return the number of a virtual router that another cluster has, unless the cluster has it already."""
+    stored = [(plane, stored_router(plane)) for plane in facts.snapshot.all("KubeadmControlPlane")]
+    own = (facts.snapshot.control_plane or {}).get("metadata", {}).get("name")
+    if description.virtual_router in [router for plane, router in stored if plane["metadata"]["name"] == own]:
+        return []
+    others = [("KubeadmControlPlane " + plane["metadata"]["name"], router) for plane, router in stored
+              if router and plane["metadata"]["name"] != own]
+    others += [(needs.subject, needs.virtual_router) for needs, _snapshot in facts.neighbours
+               if needs.virtual_router and (needs.namespace, needs.name) != (description.namespace, description.name)]
+    return router_problems(description, others)
 
 
 def _versions(snapshot):

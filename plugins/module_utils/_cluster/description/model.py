@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..._common.addresses import ip_texts
 from ..._ipam.options import pool_options
-from .spec import OF_OWNERS, machine_options
+from .spec import ENDPOINT_HOLDERS, OF_OWNERS, machine_options
 
 CONTROL_PLANE = "control-plane"
 WORKER = "worker"
@@ -29,6 +30,22 @@ _NAMES_OF_POOLS = ("ipAddressFromIPPool", "fromIPPool", "dnsFromIPPool")
 _AS_CAPM3_TAKES_IT = ("metadata", "network_data")
 # A whole cluster has no such option.
 _ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
+
+
+# Of an endpoint whose address ends with 0, which is no number of a virtual router.
+_DEFAULT_ROUTER_ID = 51
+_KEEPALIVED = ENDPOINT_HOLDERS[1]
+
+
+class VirtualRouter(NamedTuple):
+    """What keepalived knows the holders of an address by.
+
+    :param address: the address
+    :param number: of the virtual router; others on one wire must have others, of IPv4 and of IPv6 each
+    """
+
+    address: Any
+    number: int
 
 
 class PoolUse(NamedTuple):
@@ -168,6 +185,15 @@ class ClusterDescription:
         """Say whether Cluster API makes the cluster of a ClusterClass, of its own one or the user's."""
         return bool(self.topology or self.cluster_class)
 
+    @property
+    def virtual_router(self) -> VirtualRouter | None:
+        """Return that of the endpoint, None without keepalived."""
+        endpoint = self.endpoint or {}
+        if endpoint.get("holder") != _KEEPALIVED or not ip_texts.is_address(endpoint["host"]):
+            return None
+        address = ip_texts.address(endpoint["host"])
+        return VirtualRouter(address, router_number(endpoint, address))
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Return the groups of machines, the control plane first.
@@ -260,6 +286,16 @@ class ClusterDescription:
             dict(((option, use.settings.get(option)) for option in pool_options()), name=use.pool,
                  cluster_name=self.name)
             for use in self.pool_uses if use.settings.get("ranges"))
+
+
+def router_number(endpoint: Mapping[str, Any], address: Any) -> int:
+    """Return the number of the virtual router of an endpoint.
+
+    :param endpoint: its options
+    :param address: its address
+    """
+    # Clusters on one network need different ones, as they need different addresses.
+    return endpoint.get("virtual_router_id") or address.packed[-1] or _DEFAULT_ROUTER_ID
 
 
 def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, Any]) -> str:
