@@ -71,7 +71,7 @@ def run(command: Sequence[str], limit_seconds: float, progress: Callable[[int], 
 
 def _communicated(process: subprocess.Popen[str], given: str | None, limit_seconds: float,
                   progress: Callable[[int], Any] | None) -> tuple[str, str]:
-    before = None
+    before: Any = None
     while True:
         try:
             return process.communicate(given, limit_seconds)

@@ -33,8 +33,9 @@ def of_site(variables: Mapping[str, Any]) -> dict[str, list[Object]]:
     ports: dict[tuple[str, int], list[str]] = {}
     for name, host, given in (*_of_plane(variables), *_of_image_server(variables), *_of_urls(variables)):
         # What is no number is refused by the role that uses it.
-        port = int(given) if str(given).isascii() and str(given).isdecimal() else 0
-        names = ports.setdefault((host, port), []) if port else [name]
+        if not (str(given).isascii() and str(given).isdecimal()):
+            continue
+        names = ports.setdefault((host, int(given)), [])
         if name not in names:
             names.append(name)
     return {"tcp": [{"name": ", ".join(names), "host": host, "port": port} for (host, port), names in ports.items()],
@@ -87,8 +88,8 @@ def _files(variables: Mapping[str, Any]) -> Iterator[Object]:
         return
     given = variables.get("provisioning_network_loaders")
     # As dnsmasq's file has it: an empty one is that of the firmware's kind.
-    loaders = dict(LOADERS, **{kind: file for kind, file in (
-        given if isinstance(given, Mapping) else {}).items() if file and isinstance(file, str)})
+    loaders = {**LOADERS, **{kind: file for kind, file in (given if isinstance(given, Mapping) else {}).items()
+                             if file and isinstance(file, str)}}
     for address in _texts(variables.get("provisioning_network_addresses")):
         host = address.partition("/")[0]
         if ip_texts.is_address(host):
