@@ -26,7 +26,6 @@ CARDS = "Name=en* eth*"
 SECONDS = 40
 
 
-
 def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -135,10 +134,9 @@ def main():
             stack.enter_context(running(inside("client", NETWORKD)))
             failed = failed or wait("the client", lambda: (asked["logged"] in log.read_text() if asked.get("logged")
                                                            else asked["addresses"] == global_addresses()))
-        online = asked.get("online_seconds") and subprocess.run(
-            inside("client", WAIT_ONLINE, "--any", f"--timeout={asked['online_seconds']}"), check=False).returncode == 0
-        found = {"online": online, "addresses": global_addresses(), "routes": routes(), "answers": answers, "failed": failed,
-                 "log": log.read_text()}
+        online = is_online(asked["online_seconds"]) if asked.get("online_seconds") else None
+        found = {"online": online, "addresses": global_addresses(), "routes": routes(), "answers": answers,
+                 "failed": failed, "log": log.read_text()}
     print(json.dumps(found))
 
 
@@ -157,6 +155,12 @@ def configure(kernel_parameters, relayed):
             (target.with_name(target.name + ".d") / "relay.conf").write_text("[DHCPv6]\nWithoutRA=solicit\n")
     if kernel_parameters:
         run(GENERATOR, "--", *kernel_parameters)
+
+
+def is_online(seconds):
+    """Return whether what the agent starts after ends within a time."""
+    return subprocess.run(inside("client", WAIT_ONLINE, "--any", f"--timeout={seconds}"), stdout=sys.stderr,
+                          check=False).returncode == 0
 
 
 def ask():
