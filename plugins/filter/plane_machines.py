@@ -13,8 +13,8 @@ description:
     plane than the cluster's are left out, for they may stand on another site whose networks have the same addresses.
   - The plane of a cluster is C(cluster_kubeconfig) or C(metal3_kubeconfig). Those of a machine are C(metal3_kubeconfig)
     and the kubeconfig that C(management_plane) describes.
-  - All machines are returned when the cluster's plane is not named, or when no machine is of it, for nobody can say then
-    which ones serve its servers. A machine that names no plane is never left out.
+  - All machines are returned when the cluster's plane is not named, or when no machine is of it, for nobody can say
+    then which ones serve its servers. A machine that names no plane is never left out.
 positional: machines, cluster
 options:
   _input:

@@ -5,7 +5,8 @@
 
 One argument, JSON: ``folder`` with prov.conf and for a relay relay.conf, ``mac``, ``addresses`` that end the wait,
 ``logged`` a text of the server's log that ends it too, ``questions`` of firmware, ``kernel_parameters`` of the client,
-``online_seconds`` for which it is asked afterwards whether it waits for its network. Prints what the client has as JSON.
+``online_seconds`` for which it is asked afterwards whether it waits for its network. Prints what the client has, as
+JSON.
 """
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ def test_ports(variables, expected):
         ("fd00::1", "snponly.efi")]),
     ({"provisioning_network_loaders": {"bios": "", "x86_64": None}}, [
         ("172.22.0.1", "undionly.kpxe"), ("172.22.0.1", "snponly.efi")]),
-    ({"provisioning_network_state": "absent"}, []), ({"provisioning_network_dhcp_ranges": []}, []), ({"provisioning_network_tftp_root": None}, []),
+    ({"provisioning_network_state": "absent"}, []),
+    ({"provisioning_network_dhcp_ranges": []}, []), ({"provisioning_network_tftp_root": None}, []),
 ])
 def test_boot_loaders(changes, expected):
     assert asked(**dict(NETWORK, **changes)) == ([], expected)
