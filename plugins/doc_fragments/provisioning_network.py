@@ -88,7 +88,8 @@ options:
             description:
               - Addresses that are kept for it.
               - Firmware that boots by IPv6 takes one of a range for what it boots, and a kept one for its own network.
-                The system has another identity by DHCPv6, and needs a second kept address until that lease has ended.
+                The agent and the system have other identities by DHCPv6, and need a second and a third kept address
+                until the leases of before have ended.
             type: list
             elements: str
             default: []

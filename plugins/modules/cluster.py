@@ -150,6 +150,18 @@ options:
         description: Its namespace.
         type: str
         required: true
+      virtual_router:
+        description: Of its endpoint, if keepalived holds that. Others on the same network need other numbers.
+        type: dict
+        suboptions:
+          address:
+            description: Address of the endpoint.
+            type: str
+            required: true
+          number:
+            description: See O(endpoint.virtual_router_id).
+            type: int
+            required: true
       groups:
         description: Its control plane, its pools of workers and its standalone machines.
         type: list

@@ -10,8 +10,9 @@ module: image_server_ports
 short_description: Refuse a port of an image server that another program of the machine has
 version_added: "0.1.0"
 description:
-  - Run it on the machine of the image server before its service is there, which would otherwise be started again and
-    again, and could take the port from the other program at the next start of the machine.
+  - Run it on the machine of the image server before its service knows of the port. It would otherwise be started again
+    and again, or go on with the port of before, and could take the port from the other program at the next start of
+    the machine.
   - It listens on the port at each address for a moment, accepts nothing, and changes nothing.
   - An address that the machine does not have yet counts as free.
 options:
@@ -24,6 +25,10 @@ options:
     description: The port.
     type: int
     required: true
+  unit:
+    description:
+      - Name of the systemd unit of the image server. What its own processes listen on is not taken.
+    type: str
 extends_documentation_fragment:
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.info_module
@@ -38,6 +43,7 @@ EXAMPLES = r"""
   metal3.baremetal.image_server_ports:
     addresses: [172.22.0.1]
     port: 443
+    unit: metal3-image-server-images.service
 """
 
 RETURN = r"""

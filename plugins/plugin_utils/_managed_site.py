@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
@@ -18,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import stages as manager
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 MANAGEMENT = "management"
 SERVERS = "baremetal"
@@ -133,12 +134,33 @@ def _described_kubeconfig(hostvars: Any) -> str:
 
     A context of its own counts for the plane's playbooks alone: those of servers would take another one of that file.
     """
-    paths = set()
-    for name in cluster_groups.members(hostvars, MANAGEMENT):
-        plane = cluster_groups.Naming(hostvars[name]).get("management_plane")
-        fields = cluster_groups.Naming(plane if isinstance(plane, Mapping) else {})
-        if fields.get("mode") == "process":
-            paths.add(f"{fields['dir']}/kubeconfig" if fields.get("dir") else "")
-        else:
-            paths.add("" if fields.get("context") else str(fields.get("kubeconfig") or ""))
+    paths = set(_kubeconfig_of(hostvars[name]) for name in cluster_groups.members(hostvars, MANAGEMENT))
     return paths.pop() if len(paths) == 1 else ""
+
+
+def _kubeconfig_of(variables: Any) -> str:
+    """Return the kubeconfig of the plane that a machine's variables describe, empty when they name none."""
+    plane = cluster_groups.Naming(variables).get("management_plane")
+    fields = cluster_groups.Naming(plane if isinstance(plane, Mapping) else {})
+    if fields.get("mode") == "process":
+        return f"{fields['dir']}/kubeconfig" if fields.get("dir") else ""
+    return "" if fields.get("context") else str(fields.get("kubeconfig") or "")
+
+
+def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
+    """Return those machines that may serve the servers of a cluster: not those of another plane than its own.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :param machines: names of inventory hosts, as those of the group ``management``
+    :param cluster: variables of the inventory host that stands for the cluster
+    """
+    planes = dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
+                                                   _kubeconfig_of(hostvars[name])) if text}) for name in machines)
+    wanted = _path(named_hosts.cluster_plane_of(cluster))
+    if not any(wanted in found for found in planes.values()):
+        return list(planes)
+    return [name for name, found in planes.items() if wanted in found or not found]
+
+
+def _path(text: str) -> str:
+    return os.path.normpath(os.path.expanduser(text)) if text else ""

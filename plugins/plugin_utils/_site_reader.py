@@ -130,16 +130,28 @@ class SiteReader:
             return cluster_inventory.parameters(name, self.variables[name], [])
 
     def _dhcp(self, clusters):
-        """Return what DHCP lends, by cluster: by default what serves DHCP for the plane, as in the role's variables."""
-        ranges, hosts = [], []
+        """Return what DHCP lends, by cluster: by default what serves DHCP for its plane, as in the role's variables."""
+        served = {}
         for name in cluster_groups.members(self._hostvars, managed_site.MANAGEMENT):
             variables = HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
             if variables.get("provisioning_network_dhcp_ranges") is not None:
-                ranges += _listed(variables["provisioning_network_dhcp_ranges"])
-                hosts += _listed(variables.get("provisioning_network_dhcp_hosts"))
-        of_plane = {"ranges": ranges, "hosts": hosts} if ranges or hosts else None
-        found = dict((name, self.variables[name].get("cluster_dhcp", of_plane)) for name in clusters)
+                served[name] = {"ranges": _listed(variables["provisioning_network_dhcp_ranges"]),
+                                "hosts": _listed(variables.get("provisioning_network_dhcp_hosts"))}
+        found = dict((name, self.variables[name].get("cluster_dhcp", self._of_plane(served, self.variables[name])))
+                     for name in clusters)
         return dict((name, lent) for name, lent in found.items() if lent is not None)
+
+    def _of_plane(self, served, cluster):
+        """Return what the machines of a cluster's plane lend, None when they lend nothing.
+
+        :param served: ``{name of a machine: what it lends}``
+        :param cluster: variables of the cluster
+        """
+        lent = [served[name] for name in managed_site.machines_of(
+            self._hostvars, cluster_groups.members(self._hostvars, managed_site.MANAGEMENT), cluster)
+            if name in served]
+        found = dict((part, [item for machine in lent for item in machine[part]]) for part in ("ranges", "hosts"))
+        return found if any(found.values()) else None
 
     def _managed(self):
         """What keeps a site from moving its management into the cluster that is to have it."""

@@ -19,7 +19,7 @@ from unknown_machine import (
     how_to_discover,
     local_inventory,
 )
-from virtual_site import BOOT_SECONDS, IPMI, IPXE
+from virtual_site import BOOT_SECONDS, IPMI, IPXE, cards
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory
@@ -122,5 +122,5 @@ def test_enrolment_makes_it_available(lab, room, site, discovered):
     assert lab.state(IPXE) == "available", run.ok().output
     hardware = lab.host(IPXE)["status"]["hardware"]
     assert hardware["systemVendor"]["serialNumber"] == lab.servers[IPXE]["serial"]
-    assert [nic["mac"] for nic in hardware["nics"]] == [lab.servers[IPXE]["boot_mac"]]
+    assert [mac for _name, mac, _address in cards(hardware)] == [lab.servers[IPXE]["boot_mac"]]
     assert lab.nodes()[IPXE].driver == "redfish"

@@ -14,7 +14,7 @@ from consoles import Console
 from starting_state import CLUSTER
 from support import NAMESPACE
 from virtual_cluster import IN_LAB, SLOW, is_ready, restart
-from virtual_site import BOOT_SECONDS, HTTP, MEDIA
+from virtual_site import BOOT_SECONDS, HTTP, MEDIA, cards
 from workload import Workload
 
 pytestmark = pytest.mark.metal
@@ -40,11 +40,11 @@ def address(lab):
 def variables(lab, labelled, address):
     """The cluster's description; what DHCP lends is as the lab has configured it."""
     nics = [server["nics"][0] for server in lab.servers.values()]
-    card, = lab.host(MEDIA)["status"]["hardware"]["nics"]
+    (card, _mac, _address), = cards(lab.host(MEDIA)["status"]["hardware"])
     return {
         "cluster_name": NAME, "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / NAME),
         "cluster_endpoint": {"host": address, "holder": "none"},
-        "cluster_networks": {"nodes": {"interface": card["name"], "ipv4": {
+        "cluster_networks": {"nodes": {"interface": card, "ipv4": {
             "mode": "dhcp", "dns_servers": [lab.figures["bridge"]["address"].partition("/")[0]]}}},
         "cluster_control_plane": dict(SLOW, replicas=1, host_selector=SELECTED), "cluster_workers": {},
         "cluster_node_startup_timeout_seconds": 1800,

@@ -12,7 +12,7 @@ import pytest
 import vlan_probe
 from consoles import Console
 from support import only
-from virtual_site import BOOT_SECONDS, MEDIA
+from virtual_site import BOOT_SECONDS, MEDIA, cards
 
 pytestmark = pytest.mark.metal
 
@@ -21,7 +21,7 @@ NAMED, BY_LLDP = 100, 200
 
 def nics(lab):
     """Return the names of the server's interfaces, as its host has them, with their MAC addresses."""
-    return sorted((nic["name"], nic["mac"]) for nic in lab.host(MEDIA)["status"]["hardware"]["nics"])
+    return sorted((name, mac) for name, mac, _address in cards(lab.host(MEDIA)["status"]["hardware"]))
 
 
 def inspect(lab):

@@ -23,6 +23,21 @@ def disk_type(disk):
     return "NVME" if disk["bus"] == "nvme" else "HDD" if disk["rotational"] else "SSD"
 
 
+def cards(hardware):
+    """Return a host's NICs as ``(name, MAC address, address)``, each once, in their order.
+
+    The host has one for each family of addresses; that of IPv6 that a card gives itself is left out.
+
+    :param hardware: ``status.hardware`` of the host
+    """
+    found = {}
+    for nic in hardware["nics"]:
+        address = nic.get("ip", "")
+        known = found.get((nic["name"], nic["mac"]))
+        found[nic["name"], nic["mac"]] = known or ("" if address.startswith("fe80:") else address)
+    return [(name, mac, address) for (name, mac), address in found.items()]
+
+
 def inventory_arguments(folder, hosts):
     """Write an inventory that adds variables to those of the lab's servers, and return a playbook's arguments.
 

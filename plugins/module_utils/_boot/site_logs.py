@@ -38,5 +38,5 @@ def _dhcp_logs(variables: Mapping[str, Any]) -> list[str]:
     if (not name or not variables.get("provisioning_network_dhcp_ranges")
             or variables.get("provisioning_network_state", "present") != "present"):
         return []
-    # As the role provisioning_network has it.
-    return [f"/var/log/dnsmasq-{name}.log"] if log is None else [log] if log else []
+    # As the role provisioning_network has it, which refuses other paths.
+    return [f"/var/log/dnsmasq-{name}.log"] if log is None else [log] if str(log).startswith("/") else []

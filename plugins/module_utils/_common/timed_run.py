@@ -8,7 +8,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .texts.formats import duration
@@ -24,14 +24,30 @@ _LAST_OUTPUT_SECONDS = 5
 
 
 class LateError(Exception):
-    """A program did not end in time, and was ended; says for how long it ran."""
+    """A program did not end in time, and was ended; says for how long it ran, or did not get on."""
 
 
-def run(command: Sequence[str], limit_seconds: float, **options: Any) -> subprocess.CompletedProcess[str]:
+def bytes_moved(pid: int) -> int | None:
+    """Return how many bytes a process has read and written, or None where the kernel does not say.
+
+    :param pid: its number
+    """
+    try:
+        with open(f"/proc/{pid}/io", encoding="ascii") as stream:
+            counts = dict(line.split(": ") for line in stream.read().splitlines())
+        return int(counts["rchar"]) + int(counts["wchar"])
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def run(command: Sequence[str], limit_seconds: float, progress: Callable[[int], Any] | None = None,
+        **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a program as ``subprocess.run`` does; one that is late is ended with all that it has started.
 
     :param command: program and arguments
-    :param limit_seconds: how long it may take
+    :param limit_seconds: how long it may take; with ``progress`` how long it may not get on, and at most twice that
+    :param progress: callable that returns of a process's number how far it is, such as :func:`bytes_moved`; None when
+        it does not know. Without it the program has an end however far it is
     :param options: as of ``subprocess.Popen``, and ``input``, a text; without it the program has no input
     :raises LateError: when it does not end in time
     :raises OSError: when it cannot be run
@@ -40,16 +56,31 @@ def run(command: Sequence[str], limit_seconds: float, **options: Any) -> subproc
     with subprocess.Popen(command, stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
                           universal_newlines=True, **options) as process:
         try:
-            output, errors = process.communicate(given, limit_seconds)
+            output, errors = _communicated(process, given, limit_seconds, progress)
         except subprocess.TimeoutExpired:
             _end(process.pid)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=_LAST_OUTPUT_SECONDS)
-            raise LateError(f"did not end within {duration(limit_seconds)}, and was ended") from None
+            raise LateError(f"did not {'get on' if progress else 'end'} within {duration(limit_seconds)}, and was ended"
+                            ) from None
         except BaseException:
             _end(process.pid)
             raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _communicated(process: subprocess.Popen[str], given: str | None, limit_seconds: float,
+                  progress: Callable[[int], Any] | None) -> tuple[str, str]:
+    before: Any = None
+    while True:
+        try:
+            return process.communicate(given, limit_seconds)
+        except subprocess.TimeoutExpired:
+            found = progress(process.pid) if progress else None
+            if found == before:
+                raise
+            # What is left of the input is kept by the process's object.
+            before, given = found, None
 
 
 def _end(pid: int) -> None:

@@ -118,7 +118,8 @@ def run_image_server_ports() -> None:
     module = Module({
         "addresses": {"type": "list", "elements": "str", "required": True},
         "port": {"type": "int", "required": True},
+        "unit": {"type": "str"},
     })
     with module.reporting(), os_errors_reported("image server"):
-        server_ports.check(module.params["addresses"], module.params["port"])
+        server_ports.check(module.params["addresses"], module.params["port"], module.params["unit"])
         module.finish({"changed": False})

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .._bmc.addresses import address as bmc_address
+from .._cluster.checks.address import router_problems
 from .._cluster.checks.hosts import shortages
 from .._cluster.checks.numbers import surge
 from .._cluster.checks.pool_fields import of_networks
@@ -179,16 +180,28 @@ def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
 
 
 def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable[str]) -> list[Finding]:
-    return [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool,
-                    f"one of {', '.join(sorted(names)) or 'no pools, for none is described'}",
-                    "describe the pool, or give ranges")
-            for name, description in sorted(descriptions.items()) if description.namespace == namespace
-            for network, family, settings, pool in description.pool_uses
-            if not settings.get("ranges") and pool not in names]
+    expected = f"one of {', '.join(sorted(names)) or 'no pools, for none is described'}"
+    found = []
+    for name, description in sorted(descriptions.items()):
+        if description.namespace == namespace:
+            found += [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool, expected,
+                              "describe the pool, or give ranges")
+                      for network, family, settings, pool in description.pool_uses
+                      if not settings.get("ranges") and pool not in names]
+            found += [finding("unknown-pool", "cluster", name, field, pool, expected,
+                              "describe the pool, or correct its name")
+                      for pool, field in description.pools_of_data.items() if pool not in names]
+    return found
 
 
 def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
     found, endpoints = [], {}
+    routers = [(name, description.virtual_router) for name, description in sorted(descriptions.items())
+               if description.virtual_router]
+    for name, description in sorted(descriptions.items()):
+        found += _of_problems("cluster", name, [
+            problem._replace(code="cluster-duplicate") for problem in router_problems(description, [
+                (f"cluster {other}", router) for other, router in routers if other < name])])
     for name, description in sorted(descriptions.items()):
         # A class of the user's may know it alone.
         if not description.endpoint:

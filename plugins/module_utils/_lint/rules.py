@@ -110,7 +110,7 @@ _OF_THE_LINT = (
     _site("management-size", WARNING,
           "The cluster that is to manage the site outlives the loss of a server, and has nodes for the plane's pods.",
           "module_utils/_move/manager/site_checks.py", "cluster"),
-    _site("cluster-duplicate", ERROR, "Each cluster has an endpoint of its own.",
+    _site("cluster-duplicate", ERROR, "Each cluster has an endpoint, and a number of its virtual router, of its own.",
           "module_utils/_cluster/checks/preflight.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
           "module_utils/_cluster/checks/preflight.py"),

@@ -31,15 +31,18 @@ def of_site(variables: Mapping[str, Any]) -> dict[str, list[Object]]:
         ``provisioning_network``; what is not set, or of another type, asks nothing
     """
     ports: dict[tuple[str, int], list[str]] = {}
-    for name, host, port in (*_of_plane(variables), *_of_image_server(variables), *_of_urls(variables)):
-        names = ports.setdefault((host, port), [])
+    for name, host, given in (*_of_plane(variables), *_of_image_server(variables), *_of_urls(variables)):
+        # What is no number is refused by the role that uses it.
+        if not (str(given).isascii() and str(given).isdecimal()):
+            continue
+        names = ports.setdefault((host, int(given)), [])
         if name not in names:
             names.append(name)
     return {"tcp": [{"name": ", ".join(names), "host": host, "port": port} for (host, port), names in ports.items()],
             "tftp": list(_files(variables))}
 
 
-def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     plane = variables.get("management_plane")
     plane = plane if isinstance(plane, Mapping) else {}
     if plane.get("mode") == "process" and isinstance(plane.get("address"), str):
@@ -52,14 +55,14 @@ def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     address = variables.get("ironic_provisioning_ip")
     if variables.get("ironic_mode") == "cluster" and isinstance(address, str) and address:
         yield "Ironic", address, DEFAULT_PORTS["ironic"]
-        yield "Ironic's boot files", address, int(variables.get("ironic_http_port") or HTTP_PORT)
+        yield "Ironic's boot files", address, variables.get("ironic_http_port") or HTTP_PORT
 
 
-def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     if variables.get("image_server_state", "present") != "present":
         return
     tls = _is_true(variables.get("image_server_tls", True))
-    port = int(variables.get("image_server_port") or web_ports.BY_SCHEME["https" if tls else "http"])
+    port = variables.get("image_server_port") or web_ports.BY_SCHEME["https" if tls else "http"]
     for address in _texts(variables.get("image_server_addresses")):
         # Of all addresses none says where others reach it.
         if not (ip_texts.is_address(address) and ip_texts.address(address).is_unspecified):
@@ -79,11 +82,14 @@ def _of_urls(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
 
 
 def _files(variables: Mapping[str, Any]) -> Iterator[Object]:
-    if not isinstance(variables.get("provisioning_network_tftp_root"), str) or not variables.get(
-            "provisioning_network_dhcp_ranges"):
+    if (not isinstance(variables.get("provisioning_network_tftp_root"), str)
+            or not variables.get("provisioning_network_dhcp_ranges")
+            or variables.get("provisioning_network_state", "present") != "present"):
         return
     given = variables.get("provisioning_network_loaders")
-    loaders = dict(LOADERS, **given) if isinstance(given, Mapping) else LOADERS
+    # As dnsmasq's file has it: an empty one is that of the firmware's kind.
+    loaders = {**LOADERS, **{kind: file for kind, file in (given if isinstance(given, Mapping) else {}).items()
+                             if file and isinstance(file, str)}}
     for address in _texts(variables.get("provisioning_network_addresses")):
         host = address.partition("/")[0]
         if ip_texts.is_address(host):

@@ -30,7 +30,8 @@ def test_what_is_not_on_this_machine_or_not_a_file_is_left_out():
                                                                ansible_connection="ssh")]) == []
     for changes in ({"management_plane": {"mode": "cluster", "kubeconfig": "/k"}}, {"management_plane": None},
                     dict(DHCP, provisioning_network_dhcp_ranges=[]), dict(DHCP, provisioning_network_state="absent"),
-                    dict(DHCP, provisioning_network_dhcp_log_file="")):
+                    dict(DHCP, provisioning_network_dhcp_log_file=""),
+                    dict(DHCP, provisioning_network_dhcp_log_file="log/dhcp.log")):
         assert site_logs([dict(LOCAL, **changes)]) == []
 
 

@@ -14,6 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 
@@ -116,6 +117,41 @@ def test_a_pool_that_is_there_must_be_there_and_have_enough():
     taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})
     found = problems(facts(pools={"shared": pool("shared")}, addresses=[taken]), networks=networks)
     assert "shared with 1 free addresses, expected at least 2" in str(found[0])
+
+
+STORAGE = {"key": "storage", "apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": "shared"}
+
+
+@pytest.mark.parametrize("options, field", [
+    ({"metadata": {"ipAddressesFromPool": [STORAGE]}}, "metadata"),
+    ({"metadata": {"prefixesFromPool": [STORAGE], "gatewaysFromPool": [dict(STORAGE, key="gateway")]}}, "metadata"),
+    ({"network_data": {"services": {"dnsFromIPPool": "shared"}}}, "network_data"),
+    ({"network_data": {"networks": {"ipv4DHCP": [{"id": "prov", "link": "eth0", "routes": [
+        {"network": "0.0.0.0", "prefix": 0, "gateway": {"fromIPPool": "shared"}}]}]}}}, "network_data"),
+    ({"network_data": {"networks": {"ipv4": [{"id": "b", "link": "b", "fromPoolRef": dict(STORAGE)}]}}},
+     "network_data"),
+    # Of another provider's pools nobody knows the addresses.
+    ({"metadata": {"ipAddressesFromPool": [dict(STORAGE, kind="InClusterIPPool",
+                                                apiGroup="ipam.cluster.x-k8s.io")]}}, None)])
+def test_addresses_that_only_meta_data_or_network_data_take_are_counted(options, field):
+    """CAPM3 takes one of each pool for each machine; the machine that found none never came."""
+    assert [f'{field}: found "shared", expected one of no pools' in str(line)
+            for line in problems(facts(), **options)] == ([True] if field else [])
+    assert problems(facts(pools={"shared": pool("shared")}), **options) == []
+    taken = copy.deepcopy(ADDRESS)
+    taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})
+    found = problems(facts(pools={"shared": pool("shared")}, addresses=[taken]), **options)
+    assert [f"{field}: found shared with 1 free addresses, expected at least 2" in str(line) for line in found] == (
+        [True] if field else [])
+
+
+def test_a_pool_that_is_named_several_times_gives_each_machine_one_address():
+    networks = {name: {"interface": name, "ipv4": {"pool": "shared"}} for name in ("eth0", "eth1")}
+    cards = [host("a"), host("b")]
+    for item in cards:
+        item["status"]["hardware"]["nics"].append({"name": "eth1"})
+    assert problems(facts(hosts=cards, pools={"shared": pool("shared")}), networks=networks, node_ip_network="eth0",
+                    metadata={"prefixesFromPool": [STORAGE]}) == []
 
 
 @pytest.mark.parametrize("kept, taken, free", [
@@ -262,6 +298,55 @@ def test_addresses_of_a_clusters_own_pool_that_others_have_are_not_free(number, 
     found = problems(facts(pools={"c1-prov": own}, addresses=taken))
     assert ["networks.prov.ipv4.ranges: found c1-prov with 1 free addresses, expected at least 2" in str(line)
             for line in found] == ([True] if refused else [])
+
+
+HELD = {"host": "198.18.0.10", "holder": "keepalived"}
+WIDE = {"prov": {"interface": "eth0", "ipv4": {
+    "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 23, "gateway": "198.18.0.1"}}}
+
+
+def plane_of(cluster, **endpoint):
+    """Return the KubeadmControlPlane that a cluster is given."""
+    description = described(name=cluster, networks=WIDE, endpoint=dict(HELD, **endpoint))
+    plane, = (item for item in cluster_render.render(description) if item["kind"] == "KubeadmControlPlane")
+    return plane
+
+
+@pytest.mark.parametrize("theirs, mine, number", [
+    ({"host": "198.18.1.10"}, {}, 10), ({"host": "198.18.1.11", "virtual_router_id": 10}, {}, 10),
+    ({"host": "198.18.1.11"}, {}, None), ({"host": "198.18.1.10"}, {"virtual_router_id": 9}, None),
+    ({"host": "198.18.1.10"}, {"holder": "kube-vip"}, None), ({"host": "198.18.2.10"}, {}, None)])
+@pytest.mark.parametrize("stored", [True, False])
+def test_clusters_on_one_network_need_virtual_routers_of_their_own(theirs, mine, number, stored):
+    """By default the number is the last one of the address, which two endpoints on a network above /24 may share."""
+    if stored:
+        known = facts({"KubeadmControlPlane": [plane_of("c2", **theirs)]})
+        owner = "KubeadmControlPlane c2-control-plane"
+    else:
+        given = cluster_needs.needs(dict(
+            copy.deepcopy(PARAMS), name="c2", namespace="other", endpoint=dict(HELD, **theirs)))
+        known = facts(neighbours=[(cluster_needs.of_parameter(given), workflow_snapshot.Snapshot({}, "c2"))])
+        owner = "cluster other/c2"
+    found = [str(line) for line in problems(known, networks=WIDE, endpoint=dict(HELD, **mine))]
+    assert [line.partition(", expected")[0] for line in found] == ([
+        f"cluster metal3/c1: endpoint.virtual_router_id: found {number}, which {owner} has for its endpoint "
+        f"{theirs['host']} on the same network"] if number else [])
+
+
+def test_a_cluster_that_has_its_virtual_router_already_keeps_it():
+    objects = existing()
+    objects["KubeadmControlPlane"] = [plane_of("c1"), plane_of("c2", host="198.18.1.10")]
+    found = cluster_preflight.preflight_problems(described(networks=WIDE, endpoint=HELD), facts(objects))
+    assert not [line for line in found if line.field == "endpoint.virtual_router_id"]
+
+
+@pytest.mark.parametrize("content", [
+    None, 7, "", "virtual_router_id 10", "virtual_router_id 10\nvirtual_ipaddress { x/1",
+    "virtual_router_id 10\n virtual_ipaddress {\n 1.2/24\n}"])
+def test_a_file_of_somebody_elses_keepalived_is_not_compared(content):
+    plane = plane_of("c2", host="198.18.1.10")
+    plane["spec"]["kubeadmConfigSpec"]["files"] = ["x", {"path": "/etc/keepalived/keepalived.conf", "content": content}]
+    assert problems(facts({"KubeadmControlPlane": [plane]}), networks=WIDE, endpoint=HELD) == []
 
 
 def test_needs_hold_nothing_but_what_chooses_hosts():

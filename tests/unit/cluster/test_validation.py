@@ -90,6 +90,16 @@ def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
     assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1}
 
 
+def test_an_address_of_its_own_pool_is_one_also_where_meta_data_name_the_pool():
+    metadata = {"prefixesFromPool": [{"key": "prefix", "name": "c1-prov"}]}
+    of_workers = changed("workers/pool-a/metadata", metadata)
+    for params, needed in ((dict(GOOD, metadata=metadata), 3 + 1 + 4 + 1), (of_workers, 4 + 1)):
+        for group in ("control_plane", "workers/pool-a") if needed == 5 else ():
+            params = with_change(params, f"{group}/attached_networks", [])
+        description, _mistakes = cluster_description.read(params)
+        assert cluster_validation.addresses_needed(description) == {"c1-prov": needed}
+
+
 def test_a_dictionary_where_a_name_belongs_is_refused_by_its_name():
     dummy, mistakes = cluster_description.read(changed("control_plane/attached_networks", [{"name": "prov"}]))
     (problem,) = mistakes

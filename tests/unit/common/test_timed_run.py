@@ -63,6 +63,16 @@ def test_an_interrupted_run_ends_its_program(tmp_path, monkeypatch):
     assert gone(started)
 
 
+def test_a_program_that_gets_on_has_its_time_again(tmp_path):
+    done = timed_run.run(["sh", "-c", "read word; for n in 1 2 3 4 5 6 7 8; do echo $word; sleep 0.2; done"], 0.5,
+                         timed_run.bytes_moved, input="all of it\n", stdout=subprocess.PIPE)
+    assert done.stdout == "all of it\n" * 8
+
+
+def test_of_a_process_that_is_gone_nothing_is_known():
+    assert timed_run.bytes_moved(2 ** 22 + 1) is None and timed_run.bytes_moved(os.getpid()) > 0
+
+
 def test_a_program_in_time_is_run_as_by_subprocess():
     done = timed_run.run([sys.executable, "-c", "import sys; print(sys.stdin.read()); sys.exit(3)"], 60,
                          input="given", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

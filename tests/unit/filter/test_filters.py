@@ -110,6 +110,8 @@ class Text(str):
     ("matching_hosts", ([{"x": 1}], {}), "expected a BareMetalHost"),
     ("matching_hosts", ([{"bmh_labels": "rack=r1"}], {}), "found 'rack=r1', expected a dictionary of labels"),
     ("cluster_needs", ({}, ["prod"]), "not in the inventory: prod"),
+    ("plane_machines", ({"h1": {}}, ["h1"], "prod"), "not in the inventory: prod"),
+    ("plane_machines", ({"prod": {}}, "h1", "prod"), 'found the text "h1", expected a list of names'),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
     ("host_entries", ({"h1": {}}, "h1"), 'found the text "h1", expected a list of names; give'),
@@ -419,6 +421,17 @@ def test_needs_of_clusters_come_from_their_variables():
         {"name": "prod", "namespace": "metal3", "groups": [
             {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"},
              "pools": []}]}]
+
+
+@pytest.mark.parametrize("name", ["metal3_kubeconfig", "cluster_kubeconfig"])
+def test_machines_of_another_plane_serve_none_of_a_clusters_servers(name):
+    hostvars = {"a": {"metal3_kubeconfig": "/first"}, "b": {"management_plane": {"mode": "process", "dir": "/second"}},
+                "c": {}, "d": {"management_plane": "no plane"}, "prod": {name: "/first"}}
+    machines = load("filter", "plane_machines")
+    assert machines(hostvars, ["a", "b", "c", "d"], "prod") == ["a", "c", "d"]
+    # Nobody says which machines are of that plane.
+    assert machines(hostvars, ["b", "c"], "prod") == ["b", "c"]
+    assert machines(dict(hostvars, prod={}), ["a", "b"], "prod") == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["metal3_kubeconfig", "cluster_kubeconfig"])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import hashlib
 import importlib.util
@@ -410,6 +411,20 @@ def test_a_conversion_finds_room_within_its_limit_however_many_processors_there_
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     disk_image.convert("a.qcow2", "qcow2", "a.raw")
     assert (tmp_path / "limits").read_text() == "3 2097152\n"
+
+
+@pytest.mark.parametrize("kind", ["qcow2", "raw"])
+@pytest.mark.parametrize("script, ended", [
+    ("for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.3; done", None),
+    ("exec sleep 60", "did not get on within 1 s, and was ended; look at this machine's disk")])
+def test_a_conversion_has_an_end_once_it_does_not_get_on(tmp_path, monkeypatch, kind, script, ended):
+    """It took 20 minutes at most, whatever the size of the image and however fast the disk."""
+    (tmp_path / "qemu-img").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "qemu-img").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(debian_root, "TIMEOUT_SECONDS", 1)
+    with pytest.raises(debian_root.ImageBuildError, match=ended) if ended else contextlib.nullcontext():
+        disk_image.convert("a", kind, "b")
 
 
 def test_an_image_that_finds_no_room_on_its_disk_names_the_option(tmp_path, monkeypatch):

@@ -253,6 +253,29 @@ def test_a_value_of_the_wrong_type_names_its_option():
     assert [(item.problem.code, item.problem.field) for item in found] == [("value", "endpoint.port")]
 
 
+def test_two_virtual_routers_of_one_number_on_one_network_are_found():
+    wide = {"nodes": {"interface": "eno1", "ipv4": {
+        "ranges": [{"start": "192.0.2.20", "end": "192.0.2.60"}], "prefix": 23}}}
+    other = dict(OTHER, endpoint={"host": "192.0.3.10", "holder": "keepalived"}, networks={"nodes": {
+        "interface": "eno1", "ipv4": {"ranges": [{"start": "192.0.3.20", "end": "192.0.3.60"}], "prefix": 23}}})
+    clusters = {"a": cluster(endpoint={"host": "192.0.2.10", "holder": "keepalived"}, networks=wide), "b": other}
+    found = lint_checks.lint(site(more(server(4), server(5)), clusters))
+    assert [(item.problem.code, item.problem.subject, item.problem.field) for item in found
+            if lint_rules.BY_NAME[item.problem.code].level == lint_rules.ERROR] == [
+        ("cluster-duplicate", "b", "endpoint.virtual_router_id")]
+    broken = dict(other, networks={"nodes": {"interface": "eno1", "ipv4": {"ranges": [{"start": "x"}], "prefix": 23}}})
+    assert "cluster-duplicate" not in [item.problem.code for item in lint_checks.lint(site(
+        more(server(4), server(5)), dict(clusters, b=broken)))]
+
+
+def test_a_pool_that_only_meta_data_name_is_described_too():
+    metadata = {"ipAddressesFromPool": [{"key": "storage", "name": "elsewhere"}]}
+    found = lint_checks.lint(site(clusters=one(workers={"pool-a": {"replicas": 1, "metadata": metadata}}), pools=[]))
+    assert [(item.problem.code, item.problem.field) for item in found] == [
+        ("unknown-pool", "workers.pool-a.metadata")]
+    assert lint_checks.lint(site(clusters=one(metadata=metadata), pools=[POOL])) == []
+
+
 def test_a_wrong_range_is_named_by_its_network_beside_a_wrong_type():
     wrong = {"nodes": {"interface": "eno1", "ipv4": {
         "ranges": [{"start": "192.0.2.60", "end": "192.0.2.20"}], "prefix": 24}}}

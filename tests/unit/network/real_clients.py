@@ -4,7 +4,9 @@
 """Runs in namespaces of its own for network and mounts: dnsmasq, a relay if asked for, and systemd-networkd as client.
 
 One argument, JSON: ``folder`` with prov.conf and for a relay relay.conf, ``mac``, ``addresses`` that end the wait,
-``logged`` a text of the server's log that ends it too, ``questions`` of firmware. Prints what the client has as JSON.
+``logged`` a text of the server's log that ends it too, ``questions`` of firmware, ``kernel_parameters`` of the client,
+``online_seconds`` for which it is asked afterwards whether it waits for its network. Prints what the client has, as
+JSON.
 """
 from __future__ import annotations
 
@@ -18,19 +20,11 @@ import time
 from network import dhcpv6_question
 
 NETWORKD = "/usr/lib/systemd/systemd-networkd"
+WAIT_ONLINE, GENERATOR = NETWORKD + "-wait-online", "/usr/lib/systemd/systemd-network-generator"
+# What the deploy agent's ramdisk has.
+AGENT = pathlib.Path(__file__).resolve().parents[3] / "lab" / "agent_image" / "root" / "etc" / "systemd"
+CARDS = "Name=en* eth*"
 SECONDS = 40
-SETTINGS = """\
-[Match]
-Name=client
-[Network]
-DHCP=yes
-IPv6AcceptRA=yes
-[DHCPv4]
-ClientIdentifier=mac
-[DHCPv6]
-DUIDType=link-layer
-{without_ra}
-"""
 
 
 def run(*command):
@@ -137,16 +131,37 @@ def main():
             program = [sys.executable, __file__, json.dumps(dict(asked, asking=True))]
             answers = json.loads(run(*inside("client", *program)))
         else:
-            units = pathlib.Path("/run/systemd/network")
-            units.mkdir(parents=True)
-            # A relay forwards no advertisements, and a router of its own is not what is looked at.
-            (units / "client.network").write_text(SETTINGS.format(without_ra="WithoutRA=solicit" if relayed else ""))
+            configure(asked.get("kernel_parameters"), relayed)
             stack.enter_context(running(inside("client", NETWORKD)))
             failed = failed or wait("the client", lambda: (asked["logged"] in log.read_text() if asked.get("logged")
                                                            else asked["addresses"] == global_addresses()))
-        found = {"addresses": global_addresses(), "routes": routes(), "answers": answers, "failed": failed,
-                 "log": log.read_text()}
+        online = is_online(asked["online_seconds"]) if asked.get("online_seconds") else None
+        found = {"online": online, "addresses": global_addresses(), "routes": routes(), "answers": answers,
+                 "failed": failed, "log": log.read_text()}
     print(json.dumps(found))
+
+
+def configure(kernel_parameters, relayed):
+    """Write the agent's files to where networkd of these namespaces reads them; its card has another name here."""
+    settings = pathlib.Path("/run/systemd")
+    for path in AGENT.glob("network*/*"):
+        text = path.read_text()
+        assert path.suffix != ".network" or CARDS in text
+        target = settings / path.relative_to(AGENT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text.replace(CARDS, "Name=client"))
+        if relayed and path.suffix == ".network":
+            # A relay forwards no advertisements, and a router of its own is not what is looked at.
+            target.with_name(target.name + ".d").mkdir()
+            (target.with_name(target.name + ".d") / "relay.conf").write_text("[DHCPv6]\nWithoutRA=solicit\n")
+    if kernel_parameters:
+        run(GENERATOR, "--", *kernel_parameters)
+
+
+def is_online(seconds):
+    """Return whether what the agent starts after ends within a time."""
+    return subprocess.run(inside("client", WAIT_ONLINE, "--any", f"--timeout={seconds}"), stdout=sys.stderr,
+                          check=False).returncode == 0
 
 
 def ask():

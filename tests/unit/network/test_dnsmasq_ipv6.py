@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from network.test_description import GOOD
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, dnsmasq
@@ -102,6 +103,38 @@ def test_a_client_behind_a_relay_has_the_addresses_of_its_network(tmp_path):
     found = clients(tmp_path, network(tmp_path, hosts, ranges=ranges), mac=KNOWN,
                     addresses=["10.9.0.15/24", "fd00:9::15/128"])
     assert "default" in found["routes"]["-4"]
+
+
+IPV6_ALONE = {"addresses": ["fd00:22::1/64"], "gateway": None}
+
+
+def of_ipv6_alone(tmp_path, **hosts):
+    """Return a description of a network whose servers have no addresses of IPv4."""
+    ranges = [item for item in GOOD["dhcp"]["ranges"] if ":" in item["first"]]
+    described = network(tmp_path, [dict({"name": "rack1-01", "mac": KNOWN, "addresses": ["fd00:22::11"]}, **hosts)],
+                        ranges=ranges, dns_servers=[], ntp_servers=[])
+    return dict(described, **IPV6_ALONE)
+
+
+def test_the_agent_has_an_address_on_a_network_of_ipv6_alone_and_waits_no_longer(tmp_path):
+    found = clients(tmp_path, of_ipv6_alone(tmp_path), mac=KNOWN, addresses=["fd00:22::11/128"], online_seconds=20)
+    assert found["online"] and "fd00:22::/64" in found["routes"]["-6"]
+
+
+def test_an_address_that_a_card_gives_itself_is_not_what_the_agent_waits_for(tmp_path):
+    found = clients(tmp_path, of_ipv6_alone(tmp_path), mac=UNKNOWN, online_seconds=5,
+                    logged=f"DHCPSOLICIT(prov) 00:03:00:01:{UNKNOWN} ignored")
+    assert found["online"] is False
+
+
+@pytest.mark.parametrize("parameter, addresses", [
+    ("ip=dhcp6", ["fd00:22::11/128"]),
+    # An address of IPv6 is what the router of that network says.
+    ("ip=172.22.0.77::172.22.0.1:255.255.255.0::client:none", ["172.22.0.77/24", "fd00:22::11/128"])])
+def test_what_the_agents_kernel_parameters_say_counts(tmp_path, parameter, addresses):
+    found = clients(tmp_path, network(tmp_path), mac=KNOWN, kernel_parameters=[parameter], addresses=addresses,
+                    online_seconds=20)
+    assert found["online"] and found["addresses"] == addresses
 
 
 def test_each_firmware_is_given_what_it_can_boot_by_ipv6(tmp_path):

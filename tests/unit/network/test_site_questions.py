@@ -56,6 +56,9 @@ def asked(**variables):
     ({"bmo_deploy_kernel_url": "file:///shared/html/images/k", "bmo_deploy_iso_url": "https://[broken", "ironic_url": 5,
       "bmo_deploy_ramdisk_url": "http://images.example:port/", "management_plane": "process",
       "image_server_addresses": "172.22.0.1"}, []),
+    ({"management_plane": dict(PROCESS, ports={"ironic": "16385", "image_server": "https"}), "ironic_mode": "cluster",
+      "ironic_provisioning_ip": "192.0.2.2", "ironic_http_port": "http", "image_server_addresses": ["172.22.0.1"],
+      "image_server_port": "alt"}, [("Ironic", "192.0.2.10", 16385), ("Ironic", "192.0.2.2", 6385)]),
 ])
 def test_ports(variables, expected):
     assert asked(**variables) == (expected, [])
@@ -68,6 +71,9 @@ def test_ports(variables, expected):
     ({"provisioning_network_addresses": ["172.22.0.1/24", "fd00::1/64", "any"]}, [
         ("172.22.0.1", "undionly.kpxe"), ("172.22.0.1", "snponly.efi"), ("fd00::1", "undionly.kpxe"),
         ("fd00::1", "snponly.efi")]),
+    ({"provisioning_network_loaders": {"bios": "", "x86_64": None}}, [
+        ("172.22.0.1", "undionly.kpxe"), ("172.22.0.1", "snponly.efi")]),
+    ({"provisioning_network_state": "absent"}, []),
     ({"provisioning_network_dhcp_ranges": []}, []), ({"provisioning_network_tftp_root": None}, []),
 ])
 def test_boot_loaders(changes, expected):

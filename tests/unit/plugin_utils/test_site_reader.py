@@ -181,6 +181,16 @@ def test_what_dhcp_lends_is_by_default_what_the_plane_serves(findings):
         ("prod", "cluster_dhcp.ranges[0].last")]
 
 
+@pytest.mark.parametrize(("kubeconfig", "expected"), [
+    ("/srv/rack1/kubeconfig", [ENDPOINT[:3] + (15,)]), ("/srv/rack2/kubeconfig", []), ("", [ENDPOINT[:3] + (15,)])])
+def test_what_another_planes_machine_lends_does_not_count(findings, kubeconfig, expected):
+    text = LENT.replace("      cluster_dhcp:\n        OWN\n", "").replace("  hosts:\n    bastion:\n", (
+        "  hosts:\n    other: {management_plane: {mode: process, dir: /srv/rack2}}\n    bastion:\n"
+        "      metal3_kubeconfig: /srv/rack1/kubeconfig\n"))
+    found = findings(text + f"      metal3_kubeconfig: '{kubeconfig}'\n", clusters=["prod"])
+    assert places(found, "endpoint") == expected
+
+
 def test_a_mistyped_option_of_what_dhcp_lends_has_its_line(findings):
     found = findings(LENT.replace("OWN", "range: []"), clusters=["prod"])
     assert places(found, "unknown-variable") == [("prod", "cluster_dhcp.range", "hosts.yml", 18)]

@@ -37,12 +37,31 @@ def test_a_machine_that_cannot_say_what_it_lends_is_named(tmp_path, name):
     assert code != 0 and f"boot: {name}: found what cannot be templated" in " ".join(output.split()), output
 
 
-def lent(tmp_path, management):
+OTHER = {"first": "172.22.0.100", "last": "172.22.0.200"}
+
+
+@pytest.mark.parametrize(("cluster", "expected"), [
+    ("/srv/rack1/kubeconfig", [RANGE]), ("/srv/rack2/../rack2/kubeconfig", [OTHER]), ("", [RANGE, OTHER]),
+    # After a pivot that only the clusters know of: it may be either's.
+    ("/srv/pivoted/kubeconfig", [RANGE, OTHER])], ids=["first plane", "second plane", "not named", "nobody's"])
+def test_machines_of_another_plane_lend_nothing_to_a_clusters_servers(tmp_path, cluster, expected):
+    """Two sites with the same private addresses: each other's ranges were refused for pools and endpoint."""
+    code, output = lent(
+        tmp_path, {"provisioning_network_dhcp_ranges": [RANGE], "metal3_kubeconfig": "/srv/rack1/kubeconfig"},
+        {"second": {"provisioning_network_dhcp_ranges": [OTHER],
+                    "management_plane": {"mode": "process", "name": "rack2", "dir": "/srv/rack2"}}},
+        {"metal3_kubeconfig": cluster})
+    assert code == 0, output
+    assert json.loads(re.search(r"lent (.*) ends", output).group(1).replace('\\"', '"'))["ranges"] == expected
+
+
+def lent(tmp_path, management, further=None, cluster=None):
     variables = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())
     variables["cluster_dhcp"] = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())["cluster_dhcp"]
     inventory = {"all": {
         "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"},
-        "children": {"clusters": {"hosts": {"prod-cluster": None}}, "management": {"hosts": {"boot": management}}}}}
+        "children": {"clusters": {"hosts": {"prod-cluster": cluster}},
+                     "management": {"hosts": dict({"boot": management}, **(further or {}))}}}}
     play = [{"hosts": "clusters", "gather_facts": False, "vars": variables,
              "tasks": [{"debug": {"msg": "lent {{ cluster_dhcp | to_json }} ends"}}]}]
     return playbook.play(tmp_path, yaml.safe_dump(inventory), yaml.safe_dump(play, width=1000), "play.yml")

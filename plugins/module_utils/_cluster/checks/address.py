@@ -80,6 +80,30 @@ def endpoint_problems(subject, description):
     return found
 
 
+def router_problems(description, others):
+    """Return the Problem of an endpoint whose virtual router has the number of another one on its network, in a list.
+
+    :param description: a cluster's
+    :param others: ``(whose it is, VirtualRouter)`` of each of the others
+    """
+    own = description.virtual_router
+    # Each family has numbers of its own; the same address is a mistake of another kind.
+    same = [(owner, other) for owner, other in others if own and other.number == own.number
+            and other.address.version == own.address.version and other.address != own.address]
+    try:
+        networks = [network for _field, network in node_networks(description)] if same else []
+    except ValueError:
+        # Reported with the pools.
+        return []
+    return [Problem(
+        "endpoint", description.subject, "endpoint.virtual_router_id",
+        f"{own.number}, which {owner} has for its endpoint {other.address} on the same network",
+        "a number that no other virtual router there has",
+        "set it to another one from 1 to 255; by default it is the last number of endpoint.host")
+        for owner, other in same
+        if any(own.address in network and other.address in network for network in networks)][:1]
+
+
 def _is_among(address, texts):
     """Say whether an address is one of some texts, however that is spelled."""
     return any(ip_texts.is_address(text) and ip_texts.address(text) == address for text in texts)

@@ -18,9 +18,11 @@ from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
-from ..render.network import attached, has_default_route
+from ..render.endpoint import stored_router
+from ..render.network import has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
+from .address import router_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
@@ -63,7 +65,20 @@ def preflight_problems(description, facts):
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
     else:
         found += added_range_problems(description, facts.pools, facts.dhcp)
-    return found + _endpoint(subject, description, facts)
+    return found + _virtual_router(description, facts) + _endpoint(subject, description, facts)
+
+
+def _virtual_router(description, facts):
+    """Return the number of a virtual router that another cluster has, unless the cluster has it already."""
+    stored = [(plane, stored_router(plane)) for plane in facts.snapshot.all("KubeadmControlPlane")]
+    own = (facts.snapshot.control_plane or {}).get("metadata", {}).get("name")
+    if description.virtual_router in [router for plane, router in stored if plane["metadata"]["name"] == own]:
+        return []
+    others = [("KubeadmControlPlane " + plane["metadata"]["name"], router) for plane, router in stored
+              if router and plane["metadata"]["name"] != own]
+    others += [(needs.subject, needs.virtual_router) for needs, _snapshot in facts.neighbours
+               if needs.virtual_router and (needs.namespace, needs.name) != (description.namespace, description.name)]
+    return router_problems(description, others)
 
 
 def _versions(snapshot):
@@ -120,14 +135,14 @@ def rollout_warnings(description, facts, rolling):
 
 def _without_addresses(description, facts, group):
     """Return a line for each pool that has too few addresses for the machines that a group's rollout adds."""
-    count, names, result = surge(group), attached(description, group), []
+    count, result = surge(group), []
     more = _addresses_wanted(description, [(item, hosts_wanted(item, facts.snapshot)) for item in description.groups])
     own = dict((pool["name"], render_pool(pool, description.namespace)) for pool in description.pools)
-    for network, _family, _settings, pool in description.pool_uses:
+    for pool in description.pools_taken(group):
         stored = own.get(pool) or facts.pools.get(pool)
-        if network not in names or stored is None:
+        if stored is None:
             continue
-        free, wanted = _free_for_mine(description, network, facts, stored), count + more.get(pool, 0)
+        free, wanted = _free_for_mine(description, facts, stored), count + more.get(pool, 0)
         if free < wanted:
             result.append(
                 f"{group.owner} makes {count} new machine{'' if count == 1 else 's'} before it takes an old one away, "
@@ -157,20 +172,32 @@ def _pools(subject, description, facts, wanted):
     rendered = dict((pool["name"], render_pool(pool, description.namespace)) for pool in own)
     for network, family, settings, pool in description.pool_uses:
         if settings.get("ranges"):
-            found += _exhausted(description, network, facts, rendered[pool], f"networks.{network}.{family}.ranges",
+            found += _exhausted(description, facts, rendered[pool], f"networks.{network}.{family}.ranges",
                                 more.get(pool, 0), theirs.get(pool, 0))
             continue
-        if pool not in facts.pools:
-            found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", shown(pool),
-                                 "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
-                                 "make the pool (module ip_pool) or give ranges"))
-            continue
-        found += _unfit(subject, f"networks.{network}.{family}", family, settings, describe(facts.pools[pool]))
-        if more.get(pool):
-            found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
-        found += _exhausted(description, network, facts, facts.pools[pool], f"networks.{network}.{family}.pool",
+        if pool in facts.pools:
+            found += _unfit(subject, f"networks.{network}.{family}", family, settings, describe(facts.pools[pool]))
+        found += _of_others(description, facts, pool, f"networks.{network}.{family}.pool", "give ranges",
                             more.get(pool, 0), theirs.get(pool, 0))
+    for pool, field in description.pools_of_data.items():
+        found += _of_others(description, facts, pool, field, "correct its name", more.get(pool, 0), theirs.get(pool, 0))
     return found
+
+
+def _of_others(description, facts, pool, field, otherwise, more, theirs):
+    """Return what is wrong with a pool that the cluster does not make for itself.
+
+    :param pool: its name
+    :param field: the option that names it
+    :param otherwise: what to do, if not to make it
+    :param more: as of :func:`_exhausted`, as is ``theirs``
+    """
+    if pool not in facts.pools:
+        return [Problem("pool-capacity", description.subject, field, shown(pool),
+                        "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
+                        f"make the pool (module ip_pool) or {otherwise}")]
+    found = deletion_problems(description.subject, field, facts.pools[pool]) if more else []
+    return found + _exhausted(description, facts, facts.pools[pool], field, more, theirs)
 
 
 def _addresses_wanted(description, wanted):
@@ -179,10 +206,9 @@ def _addresses_wanted(description, wanted):
     :param wanted: list of ``(group, number of machines)``
     """
     more: dict[str, int] = {}
-    for network, _family, _settings, pool in description.pool_uses:
-        for group, count in wanted:
-            if network in attached(description, group):
-                more[pool] = more.get(pool, 0) + count
+    for group, count in wanted:
+        for pool in description.pools_taken(group):
+            more[pool] = more.get(pool, 0) + count
     return more
 
 
@@ -200,7 +226,7 @@ def _unfit(subject, field, family, settings, pool):
     return found
 
 
-def _exhausted(description, network, facts, stored, field, more, theirs):
+def _exhausted(description, facts, stored, field, more, theirs):
     """Return the Problem of a pool with too few addresses, in a list.
 
     :param stored: the IPPool, as it is or will be
@@ -208,7 +234,7 @@ def _exhausted(description, network, facts, stored, field, more, theirs):
     :param theirs: the same for clusters that are made in the same run
     """
     name = stored["metadata"]["name"]
-    mine = _free_for_mine(description, network, facts, stored)
+    mine = _free_for_mine(description, facts, stored)
     if mine < more:
         return [Problem("pool-capacity", description.subject, field, f"{name} with {mine} free addresses",
                         f"at least {more}", "widen the pool's ranges")]
@@ -221,11 +247,12 @@ def _exhausted(description, network, facts, stored, field, more, theirs):
     return []
 
 
-def _free_for_mine(description, network, facts, stored):
-    """Return how many addresses of a pool the machines on a cluster's network can have; parameters as above."""
-    hosts = [host["metadata"]["name"] for host in facts.hosts
-             if any(matches(host, group) for group in description.groups if network in attached(description, group))]
-    return _free(facts, stored, lambda kept: kept_for(description, network, stored["metadata"]["name"], kept, hosts))
+def _free_for_mine(description, facts, stored):
+    """Return how many addresses of a pool the machines of a cluster can have; parameters as above."""
+    name = stored["metadata"]["name"]
+    groups = [group for group in description.groups if name in description.pools_taken(group)]
+    hosts = [host["metadata"]["name"] for host in facts.hosts if any(matches(host, group) for group in groups)]
+    return _free(facts, stored, lambda kept: kept_for(description, name, kept, hosts))
 
 
 def _free(facts, stored, chosen):

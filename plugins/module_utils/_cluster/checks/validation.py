@@ -23,7 +23,6 @@ from ..description.version_number import parse
 from ..render import addon as cluster_addon
 from ..render import endpoint as cluster_endpoint
 from ..render import registries as cluster_registries
-from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
 from .address import endpoint_problems, overlap_problems
@@ -185,10 +184,8 @@ def addresses_needed(description):
     """Return how many addresses each pool must have: one for each machine, and for those that a rollout adds."""
     needed = {}
     for group in description.groups:
-        names = attached(description, group)
-        for network, _family, _settings, pool in description.pool_uses:
-            if network in names:
-                needed[pool] = needed.get(pool, 0) + machines_at_most(group)
+        for pool in description.pools_taken(group):
+            needed[pool] = needed.get(pool, 0) + machines_at_most(group)
     return needed
 
 

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..._common.addresses import ip_texts
 from ..._ipam.options import pool_options
-from .spec import OF_OWNERS, machine_options
+from .spec import ENDPOINT_HOLDERS, OF_OWNERS, machine_options
 
 CONTROL_PLANE = "control-plane"
 WORKER = "worker"
@@ -23,8 +24,28 @@ FAMILIES = ("ipv4", "ipv6")
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
+# Fields of a Metal3DataTemplate whose value is the name of an IPPool.
+_NAMES_OF_POOLS = ("ipAddressFromIPPool", "fromIPPool", "dnsFromIPPool")
+# What else may name one than the networks, as CAPM3 takes it.
+_AS_CAPM3_TAKES_IT = ("metadata", "network_data")
 # A whole cluster has no such option.
 _ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
+
+
+# Of an endpoint whose address ends with 0, which is no number of a virtual router.
+_DEFAULT_ROUTER_ID = 51
+_KEEPALIVED = ENDPOINT_HOLDERS[1]
+
+
+class VirtualRouter(NamedTuple):
+    """What keepalived knows the holders of an address by.
+
+    :param address: the address
+    :param number: of the virtual router; others on one wire must have others, of IPv4 and of IPv6 each
+    """
+
+    address: Any
+    number: int
 
 
 class PoolUse(NamedTuple):
@@ -164,6 +185,15 @@ class ClusterDescription:
         """Say whether Cluster API makes the cluster of a ClusterClass, of its own one or the user's."""
         return bool(self.topology or self.cluster_class)
 
+    @property
+    def virtual_router(self) -> VirtualRouter | None:
+        """Return that of the endpoint, None without keepalived."""
+        endpoint = self.endpoint or {}
+        if endpoint.get("holder") != _KEEPALIVED or not ip_texts.is_address(endpoint["host"]):
+            return None
+        address = ip_texts.address(endpoint["host"])
+        return VirtualRouter(address, router_number(endpoint, address))
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Return the groups of machines, the control plane first.
@@ -224,6 +254,31 @@ class ClusterDescription:
                 due.append(below)
         return sorted(name for name in names if name in self.networks)
 
+    def pools_taken(self, group: Group) -> list[str]:
+        """Return the names of the IPPools of which each machine of a group takes one address, sorted.
+
+        CAPM3 takes one of each pool that the machine's Metal3DataTemplate names, whatever it is named for and however
+        often (``getReferencedPools`` in ``baremetal/metal3data_manager.go``).
+
+        :param group: one of this description's
+        """
+        # The node's address is in the meta data, on which networks ever the machine is.
+        networks = {*self.attached(group), self.node_ip_network}
+        found = set(use.pool for use in self.pool_uses if use.network in networks)
+        return sorted(found.union(*(_named_pools(group.get(option)) for option in _AS_CAPM3_TAKES_IT)))
+
+    @cached_property
+    def pools_of_data(self) -> dict[str, str]:
+        """Return the names of the IPPools that no network has, with the first option that names each."""
+        known = set(use.pool for use in self.pool_uses)
+        found: dict[str, str] = {}
+        for group in self.groups:
+            for option in _AS_CAPM3_TAKES_IT:
+                for pool in _named_pools(group.get(option)):
+                    if pool not in known:
+                        found.setdefault(pool, self.option_path(group, option))
+        return found
+
     @cached_property
     def pools(self) -> tuple[dict[str, Any], ...]:
         """Return the pools that the cluster makes for itself, as the module ``ip_pool`` describes pools."""
@@ -231,6 +286,16 @@ class ClusterDescription:
             dict(((option, use.settings.get(option)) for option in pool_options()), name=use.pool,
                  cluster_name=self.name)
             for use in self.pool_uses if use.settings.get("ranges"))
+
+
+def router_number(endpoint: Mapping[str, Any], address: Any) -> int:
+    """Return the number of the virtual router of an endpoint.
+
+    :param endpoint: its options
+    :param address: its address
+    """
+    # Clusters on one network need different ones, as they need different addresses.
+    return endpoint.get("virtual_router_id") or address.packed[-1] or _DEFAULT_ROUTER_ID
 
 
 def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, Any]) -> str:
@@ -241,6 +306,24 @@ def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, An
     if settings.get("pool"):
         return settings["pool"]
     return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
+
+
+def _named_pools(data: Any) -> Iterator[str]:
+    """Yield the names of the IPPools of Metal3's own kind in meta data or network data of a Metal3DataTemplate."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from _named_pools(item)
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        if key in _NAMES_OF_POOLS:
+            found = [value]
+        elif key == "fromPoolRef" or str(key).endswith("FromPool"):
+            found = [item.get("name") for item in (value if isinstance(value, (list, tuple)) else [value])
+                     if isinstance(item, Mapping) and item.get("kind") in (None, "", "IPPool")
+                     and item.get("apiGroup") in (None, "", "ipam.metal3.io")]
+        else:
+            yield from _named_pools(value)
+            continue
+        yield from (name for name in found if name and isinstance(name, str))
 
 
 def _merged(option, shared, own):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .model import CONTROL_PLANE, STANDALONE, WORKER, Group
+from ..._common.addresses import ip_texts
+from .model import CONTROL_PLANE, STANDALONE, WORKER, Group, VirtualRouter
 from .reader import read
 from .spec import METAL3
 
@@ -20,11 +21,13 @@ class ClusterNeeds(NamedTuple):
     :param name: of the cluster
     :param namespace: of the cluster and of its hosts
     :param groups: its groups of machines, with the options that choose hosts, and the names of their ``pools``
+    :param virtual_router: of its endpoint, None without keepalived
     """
 
     name: str
     namespace: str
     groups: tuple[Group, ...]
+    virtual_router: VirtualRouter | None = None
 
     @property
     def subject(self) -> str:
@@ -43,15 +46,12 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
     description, mistakes = read(params)
     if mistakes or description.provider != METAL3 or description.cluster_class:
         return None
+    router = description.virtual_router
     return {"name": description.name, "namespace": description.namespace,
+            **({"virtual_router": {"address": str(router.address), "number": router.number}} if router else {}),
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
-                            role=group.role, name=group.name, pools=_pools(description, group))
+                            role=group.role, name=group.name, pools=description.pools_taken(group))
                        for group in description.groups]}
-
-
-def _pools(description, group):
-    names = description.attached(group)
-    return sorted(set(use.pool for use in description.pool_uses if use.network in names))
 
 
 def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
@@ -60,7 +60,14 @@ def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
     :param neighbour: as :func:`needs` returns it
     """
     return ClusterNeeds(neighbour["name"], neighbour["namespace"], tuple(
-        Group(neighbour["name"], group["role"], group["name"], group) for group in neighbour["groups"]))
+        Group(neighbour["name"], group["role"], group["name"], group) for group in neighbour["groups"]),
+        _router(neighbour.get("virtual_router")))
+
+
+def _router(given: Mapping[str, Any] | None) -> VirtualRouter | None:
+    if not given or not ip_texts.is_address(given["address"]):
+        return None
+    return VirtualRouter(ip_texts.address(given["address"]), given["number"])
 
 
 def needs_options() -> dict[str, Any]:
@@ -72,4 +79,6 @@ def needs_options() -> dict[str, Any]:
         "pools": {"type": "list", "elements": "str", "default": []},
     }
     return {"name": {"type": "str", "required": True}, "namespace": {"type": "str", "required": True},
+            "virtual_router": {"type": "dict", "options": {
+                "address": {"type": "str", "required": True}, "number": {"type": "int", "required": True}}},
             "groups": {"type": "list", "elements": "dict", "required": True, "options": group}}

@@ -7,8 +7,10 @@ from __future__ import annotations
 import re
 
 from ..._common.addresses import ip_texts
+from ..._common.documents.tolerant import dict_in, dicts_in
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
+from ..description.model import VirtualRouter, router_number
 from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
 from ..description.version_number import parse
 from . import images, kube_vip
@@ -26,7 +28,6 @@ INIT_FILE = "/run/kubeadm/kubeadm.yaml"
 IGNITION_FILE = "/etc/kubeadm.yml"
 # kubeadm's default of localAPIEndpoint.bindPort.
 _BIND_PORT = 6443
-_DEFAULT_ROUTER_ID = 51
 # Linux allows 15 characters (IFNAMSIZ); the name becomes part of a command and of keepalived's configuration.
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 
@@ -58,6 +59,9 @@ vrrp_instance endpoint {
     }
 }
 """
+# The same of what is stored; whoever has written it otherwise is not known.
+_STORED = re.compile(
+    r"virtual_router_id (?P<number>[0-9]{1,3})\n.*?virtual_ipaddress \{\s*(?P<address>[0-9a-fA-F.:]+)/", re.DOTALL)
 _WAIT = ("if [ -f %(init_file)s ]; then timeout 60 sh -c 'until ip -%(version)d address show dev %(device)s | "
          "grep -q \" %(address)s/%(prefix)d \"; do sleep 0.5; done'; fi")
 
@@ -129,13 +133,21 @@ def _values(description):
             "local": "127.0.0.1" if address.version == 4 else "::1",
             "local_host": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
             "device": "lo" if _is_metalstack(description) else _device(description), "init_file": INIT_FILE,
-            "router_id": _router_id(endpoint, address), "bgp": _is_metalstack(description),
+            "router_id": router_number(endpoint, address), "bgp": _is_metalstack(description),
             "image": images.reference(images.KUBE_VIP, description.image_registry, endpoint.get("image"))}
 
 
-def _router_id(endpoint, address):
-    # Clusters on one network need different ones, as they need different addresses.
-    return endpoint.get("virtual_router_id") or address.packed[-1] or _DEFAULT_ROUTER_ID
+def stored_router(control_plane):
+    """Return the VirtualRouter of a stored KubeadmControlPlane, None without keepalived's file.
+
+    :param control_plane: the object, whose files anybody may have written
+    """
+    for item in dicts_in(dict_in(dict_in(control_plane, "spec"), "kubeadmConfigSpec"), "files"):
+        content = item.get("content") if item.get("path") == CONFIGURATION else None
+        found = _STORED.search(content) if isinstance(content, str) else None
+        if found and ip_texts.is_address(found.group("address")):
+            return VirtualRouter(ip_texts.address(found.group("address")), int(found.group("number")))
+    return None
 
 
 def _devices(description):

@@ -13,7 +13,6 @@ import re
 
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
-from .network import attached
 from .objects import data_template_name
 
 
@@ -34,16 +33,15 @@ def preallocation_problems(subject, description, hosts=None):
     return found
 
 
-def kept_for(description, network, pool, keys, hosts):
+def kept_for(description, pool, keys, hosts):
     """Return those names of preallocations by which a pool keeps addresses for claims of a cluster's machines.
 
-    :param network: name of the cluster's network whose addresses are of the pool
     :param pool: name of the pool
     :param keys: names of its preallocations
     :param hosts: names of the BareMetalHosts that the machines may get
     """
     templates = [re.escape(data_template_name(description, group)) for group in description.groups
-                 if network in attached(description, group)]
+                 if pool in description.pools_taken(group)]
     claims = re.compile(rf"(?:{'|'.join(templates)})-\d+-{re.escape(pool)}")
     of_hosts = set(f"{host}-{pool}" for host in hosts)
     return [name for name in keys if name in of_hosts or (templates and claims.fullmatch(name))]

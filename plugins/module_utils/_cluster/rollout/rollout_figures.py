@@ -14,7 +14,6 @@ from ..._ipam.usage import usage
 from ..checks.hosts import is_free
 from ..description.spec import METAL3
 from ..interruption.machines import disk_texts, free_text, time_texts
-from ..render.network import attached
 
 
 def figure_lines(description: Any, facts: Any, going: Mapping[str, Iterable[tuple[str, str | None]]],
@@ -45,7 +44,6 @@ def figure_lines(description: Any, facts: Any, going: Mapping[str, Iterable[tupl
 
 
 def _addresses(description: Any, facts: Any, group: Any) -> list[str]:
-    networks = attached(description, group)
-    pools = sorted(set(use.pool for use in description.pool_uses if use.network in networks) & set(facts.pools))
-    free = [(pool, usage(facts.pools[pool], facts.addresses, facts.claims)["free"]) for pool in pools]
+    free = [(pool, usage(facts.pools[pool], facts.addresses, facts.claims)["free"])
+            for pool in description.pools_taken(group) if pool in facts.pools]
     return [f"pool {pool} has {count} free address{'' if count == 1 else 'es'}" for pool, count in free]

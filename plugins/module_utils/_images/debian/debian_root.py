@@ -88,18 +88,19 @@ def _of_recipe(folders: Iterable[str]) -> list[str]:
 
 
 def run(arguments: Sequence[str], step: str, if_late: str = "look at this machine's disk and load, then run again",
-        **options: Any) -> str:
+        getting_on: bool = False, **options: Any) -> str:
     """Run a command of an image's build and return what it prints.
 
     :param arguments: program and arguments
     :param step: what it does, for errors
     :param if_late: what to do when it does not end within 20 minutes, a phrase in the imperative
+    :param getting_on: whether it may take as long as it reads or writes: its length is that of a file of any size
     :param options: for :func:`timed_run.run`
     :raises ImageBuildError: when it fails or does not end
     """
     try:
-        result = timed_run.run(arguments, TIMEOUT_SECONDS, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, **options)
+        result = timed_run.run(arguments, TIMEOUT_SECONDS, timed_run.bytes_moved if getting_on else None,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     except timed_run.LateError as exc:
         raise ImageBuildError(f"{step}: {arguments[0]} {exc}; {if_late}") from exc
     if result.returncode:

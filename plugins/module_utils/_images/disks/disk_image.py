@@ -14,7 +14,7 @@ from ..._common.problems.errors import RefusedError, ReportedError
 from ..debian.debian_root import run
 from . import disk_facts, node_disk
 
-# qemu-img reads what somebody else wrote: bounded in memory and time, as Ironic does it.
+# qemu-img reads what somebody else wrote: bounded in memory and in its processors' time, as Ironic does it.
 _LOOKING = ("prlimit", "--as=1073741824", "--cpu=60", "--")
 _CONVERTING = ("prlimit", "--as=2147483648", "--cpu=7200", "--")
 # A conversion has many threads. Each would take an area of 64 MiB for itself, up to eight for each processor.
@@ -74,7 +74,7 @@ def convert(path: str, kind: str, target: str) -> None:
         node_disk.compress(path, target)
     else:
         run([*_CONVERTING, "qemu-img", "convert", "-f", kind, "-O", disk_facts.RAW, path, target], "converting to raw",
-            env=dict(os.environ, **_FEW_AREAS))
+            getting_on=True, env=dict(os.environ, **_FEW_AREAS))
 
 
 def _asked(*arguments: str) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def compress(raw: str, qcow2: str) -> None:
     :raises ImageBuildError: when qemu-img fails
     """
     run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
-         raw, qcow2], "converting to qcow2")
+         raw, qcow2], "converting to qcow2", getting_on=True)
 
 
 def _write_efi_partition(root: str, raw: str, first_mib: int, text: str) -> None:

@@ -22,7 +22,7 @@ BUILT_IN = "/etc/agent-network"
 USB_LIMIT_BYTES = 4 * 1024 ** 3
 INTERFACES = "/sys/class/net"
 # What uses DHCP everywhere; a link that nobody describes is not to be waited for.
-DEFAULT = "10-all.network"
+DEFAULT = "99-all.network"
 MOUNT_POINT = "/run/agent-network"
 PHYSICAL = ("phy", "vif", "ovs", "tap", "hw_veb", "hyperv", "vhostuser", "bridge")
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}\Z")
