@@ -157,7 +157,8 @@ BROKEN = {
 # Told by the controller's side, not by the module.
 ELSEWHERE = {"inventory-file", "template-error", "host-and-cluster", "cluster-without-host", "cluster-identity",
              "cluster-group-nested", "network-add-on", "management-cluster", "management-version", "management-address",
-             "management-images", "management-size"}
+             "management-images", "management-size", "firmware-settings", "firmware-components", "policy",
+             "compliance-profile"}
 
 
 def test_a_good_site_has_no_findings():
