@@ -207,6 +207,35 @@ def test_a_mark_that_a_killed_run_has_left_is_taken_away_and_no_other(plane):
     assert not go(plane, ILL, confirm=None)["changed"]
 
 
+def test_a_machine_is_given_back_to_its_health_checks_when_a_reboot_cannot_be_waited_for(plane, monkeypatch):
+    def refuse(*_arguments):
+        assert SKIP in annotations(plane, "Machine", "c1-one-0")
+        raise KubeError("the API server refuses to list Machines", 403)
+
+    monkeypatch.setattr(RemediationService, "_until_well", refuse)
+    with pytest.raises(KubeError, match="refuses to list"):
+        go(plane)
+    assert SKIP not in annotations(plane, "Machine", "c1-one-0")
+
+
+def test_a_well_host_that_no_machine_gets_is_named(plane):
+    """A run has replaced its Machine, or was killed before it did."""
+    plane.objects["BareMetalHost", WELL]["metadata"]["annotations"] = {UNHEALTHY: "metal3.baremetal: Node not Ready"}
+    result = go(plane, WELL, confirm=None)
+    assert not result["changed"] and result["warnings"] == [
+        f"{WELL}: nothing is wrong with it, and it is marked unhealthy, so that no machine gets it (metal3.baremetal: "
+        "Node not Ready); when it is repaired, mark it healthy (playbook host_action, mark_healthy)"]
+    for value in ("RMA 4711", "metal3.baremetal/host-move"):
+        plane.objects["BareMetalHost", WELL]["metadata"]["annotations"] = {UNHEALTHY: value}
+        assert go(plane, WELL, confirm=None)["warnings"] == []
+
+
+def test_check_mode_says_that_nothing_allowed_would_help(plane):
+    assert go(plane, up_to="retry", check_mode=True, confirm=None)["warnings"] == [
+        f"without check mode this would fail: {ILL}: Node not Ready: {KUBELET}; nothing that is allowed (up_to retry) "
+        "helps"]
+
+
 def lock(plane):
     plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {
         host_lock.LOCKED: host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")}
