@@ -383,5 +383,5 @@ def _still_marked(item: Patient) -> str:
     marks = host_annotations.of(item.host)
     value = next((marks[mark] for mark in host_annotations.UNHEALTHY_MARKS if mark in marks), "")
     return "" if item.reason or not str(value).startswith(_MARKED_BY) else plain(
-        f"{item.name}: nothing is wrong with it, and it is marked unhealthy, so that no machine gets it ({value}); when "
-        "it is repaired, mark it healthy (playbook host_action, mark_healthy)")
+        f"{item.name}: nothing is wrong with it, and it is marked unhealthy, so that no machine gets it ({value}); "
+        "when it is repaired, mark it healthy (playbook host_action, mark_healthy)")
