@@ -215,9 +215,9 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
     going = set(rolling) | set(loss.owner for loss in losses)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
         checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
-        checked.description, several, checked.snapshot.cluster, run.options["wait_for"] != "none"
+        checked.description, several, checked.snapshot, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
-        run.workload, checked.description, nodes) + (
+        run.workload, checked.description, nodes, checked.snapshot.owners()) + (
         verifying.before(run) if rolling and run.options.get("verify") else [])
 
 
