@@ -286,6 +286,12 @@ def test_machine_sets_that_a_killed_run_has_not_released_are_released_by_the_nex
         with pytest.raises(KeyboardInterrupt):
             go(plane, **killed)
     assert PAUSED not in marks(plane, POOL) and marks(plane, SET)[PAUSED] == NOTE
+    # Nobody would come while that is so.
+    replaced = MachineActionService(plane, {
+        "namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0"], "action": "replace", "confirm": "1",
+        "wait": True, "wait_timeout_seconds": 60, "node_startup_timeout_seconds": 60}, True, Reports(),
+        workload=lambda *_name: None).run()
+    assert any("has left MachineSets of it stopped" in line for line in replaced["warnings"])
     looked = go(plane, check_mode=True, **after)
     assert looked["changed"] and marks(plane, SET)[PAUSED] == NOTE
     assert go(plane, **after)["changed"] and marks(plane, SET) == {}
