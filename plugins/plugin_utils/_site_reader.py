@@ -26,6 +26,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
@@ -99,7 +100,7 @@ class SiteReader:
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
-            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters)))
+            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -144,6 +145,13 @@ class SiteReader:
         of_plane = {"ranges": ranges, "hosts": hosts} if ranges or hosts else None
         found = dict((name, self.variables[name].get("cluster_dhcp", of_plane)) for name in clusters)
         return dict((name, lent) for name, lent in found.items() if lent is not None)
+
+    def _homes(self, clusters):
+        """Return where servers and clusters are managed: an inventory may have those of several planes."""
+        homes = dict((name, named_hosts.home_of(self._hostvars[name])) for name in self.hosts)
+        homes.update((name, (named_hosts.cluster_plane_of(self._hostvars[name]), parameters["namespace"]))
+                     for name, parameters in clusters.items())
+        return homes
 
     def _managed(self):
         """What keeps a site from moving its management into the cluster that is to have it."""

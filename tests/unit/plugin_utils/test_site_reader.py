@@ -275,6 +275,30 @@ def test_the_role_makes_entries_of_the_same_variables():
         (variable, option) for variable, (_kind, option) in server_variables.VARIABLES.items())
 
 
+SEVERAL = """\
+baremetal:
+  hosts:
+    one: {bmc_address: "redfish-virtualmedia://198.51.100.1", metal3_kubeconfig: a}
+    two: {bmc_address: "redfish-virtualmedia://198.51.100.2", metal3_namespace: site2, metal3_kubeconfig: "{{ nowhere }}"}
+  vars: {bmc_username: admin, bmc_password: canary-password}
+clusters:
+  vars:
+    cluster_kubernetes_version: v1.35.4
+    cluster_image: {url: "https://images.example/a.qcow2", checksum: "https://images.example/a.sha256"}
+    cluster_control_plane: {replicas: 1}
+    cluster_workers: {}
+  hosts:
+    prod: {metal3_kubeconfig: a, cluster_endpoint: {host: 192.0.2.1, holder: none}}
+    test: {metal3_namespace: site2, cluster_endpoint: {host: 192.0.2.2, holder: none}}
+    lost: {metal3_kubeconfig: b, cluster_endpoint: {host: 192.0.2.3, holder: none}}
+"""
+
+
+def test_servers_of_several_planes_count_for_the_clusters_of_theirs(findings):
+    found = findings(SEVERAL, clusters=["prod", "test", "lost"])
+    assert [item[0] for item in places(found, "host-capacity")] == ["lost"]
+
+
 MANAGED = """\
 management:
   hosts:

@@ -60,8 +60,8 @@ def go_back(run: ClusterRun) -> dict[str, Any]:
     changing = [entry for entry in planned.entries if entry.changes]
     result: dict[str, Any] = {
         "changed": bool(stopped or left), "changes": planned.changes, "warnings": planned.warnings,
-        "losses": cluster_losses.as_result(planned.losses), "objects": [entry_result(entry) for entry in changing], "removed": [],
-        "diff": [run.difference(entry) for entry in changing], "unused": [], "collected": []}
+        "losses": cluster_losses.as_result(planned.losses), "objects": [entry_result(entry) for entry in changing],
+        "removed": [], "diff": [run.difference(entry) for entry in changing], "unused": [], "collected": []}
     wait = None if run.check_mode or run.options["wait_for"] == "none" else run.new_wait()
     try:
         stopping.release(run, left)
