@@ -397,6 +397,19 @@ def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
+def test_a_run_that_has_tried_nothing_has_changed_nothing(plane, monkeypatch):
+    """The host recovers while the confirmation is looked at."""
+    asked = RemediationService._ask
+
+    def ask(self, *arguments):
+        asked(self, *arguments)
+        recover(plane)
+
+    monkeypatch.setattr(RemediationService, "_ask", ask)
+    result = go(plane)
+    assert result["hosts"][0]["tried"] == [] and not result["changed"] and result["diff"] == []
+
+
 def free(plane, machine="c1-one-0"):
     """Do what a scale-down does: the Machine is gone, and its host is nobody's."""
     del plane.objects["Machine", machine], plane.objects["Metal3Machine", machine]

@@ -279,7 +279,10 @@ SEVERAL = """\
 baremetal:
   hosts:
     one: {bmc_address: "redfish-virtualmedia://198.51.100.1", metal3_kubeconfig: a}
-    two: {bmc_address: "redfish-virtualmedia://198.51.100.2", metal3_namespace: site2, metal3_kubeconfig: "{{ nowhere }}"}
+    two:
+      bmc_address: redfish-virtualmedia://198.51.100.2
+      metal3_namespace: site2
+      metal3_kubeconfig: "{{ nowhere }}"
   vars: {bmc_username: admin, bmc_password: canary-password}
 clusters:
   vars:

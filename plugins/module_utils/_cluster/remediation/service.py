@@ -110,7 +110,9 @@ class RemediationService:
         else:
             for step in (RETRY, REBOOT, REPLACE):
                 ill = self._try(step, ill)
-        result = {"changed": bool(self.diff) or any(item.steps for item in found), "diff": self.diff,
+        # What was to be tried may not have been: the host had recovered by then, or somebody else works on it.
+        would_change = self.check_mode and any(item.steps for item in found)
+        result = {"changed": bool(self.diff) or would_change, "diff": self.diff,
                   "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1),
                   "hosts": [self._result(item) for item in found]}
         if ill and not self.check_mode:
