@@ -179,6 +179,19 @@ def test_what_a_reboot_does_not_help_is_replaced_and_its_host_kept_from_machines
     assert annotations(plane, "BareMetalHost", ILL)[UNHEALTHY] == f"metal3.baremetal: Node not Ready: {KUBELET}"
 
 
+def test_what_somebody_has_written_at_a_host_that_is_marked_already_stays(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {UNHEALTHY: "RMA 4711"}
+    assert go(plane, up_to="replace")["hosts"][0]["helped"] == "replace"
+    assert annotations(plane, "BareMetalHost", ILL)[UNHEALTHY] == "RMA 4711"
+
+
+def test_a_host_that_a_move_keeps_from_machines_is_not_replaced(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {UNHEALTHY: "metal3.baremetal/host-move"}
+    with pytest.raises(RemediationError, match="replace not tried: found a host that the playbook move_hosts keeps"):
+        go(plane, up_to="replace")
+    assert ("Machine", "c1-one-0") in plane.objects
+
+
 def test_what_nothing_has_helped_fails_with_what_was_tried(plane):
     with pytest.raises(RemediationError) as failed:
         go(plane)

@@ -356,8 +356,8 @@ class RemediationService:
 
     def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:
         """Mark hosts so that no machine gets them, and return those that were marked."""
-        requests = [Request(item.name, "mark_unhealthy", reason=f"{_MARKED_BY}{item.reason}"[:200],
-                            now=timestamp(self.now())) for item in due]
+        requests = [Request(item.name, "mark_unhealthy", reason=_reason_of_mark(item), now=timestamp(self.now()))
+                    for item in due]
         began = len(self.diff)
         kept = self._act(REPLACE, due, requests, [])
         self._marked = set(item["host"] for item in self.diff[began:] if not item["before"])
@@ -375,6 +375,15 @@ class RemediationService:
                  if stored and uid_of(stored) == uid_of(machine)]
         Patches(self.client, self.check_mode, self.progress, self.sleep, make).apply(
             KNOWN["Machine"], fresh, self.diff, self.done)
+
+
+def _reason_of_mark(item: Patient) -> str | None:
+    """Return the value of the mark that keeps machines from a host; None leaves what somebody has written there."""
+    is_marked = host_annotations.UNHEALTHY in host_annotations.of(item.host)
+    # The mark of a move is not left, but refused.
+    if is_marked and host_annotations.UNHEALTHY not in host_annotations.kept_by(item.host):
+        return None
+    return f"{_MARKED_BY}{item.reason}"[:200]
 
 
 def _still_marked(item: Patient) -> str:
