@@ -239,8 +239,9 @@ def test_variables_of_other_modules_are_checked_by_the_modules_own_rules(finding
     found = findings(OTHERS)
     assert [(item["code"], item["subject"], item["field"], item["line"]) for item in found] == [
         ("template-error", "four", "bmh_firmware_settings", 36),
-        ("value", "one", "bmh_update_policy.firmware_settings", 15),
         ("unknown-variable", "one", "bmh_update_policy.firmware", 16),
+        ("value", "one", "bmh_update_policy.firmware_settings", 15),
+        ("policy", "one", "bmh_update_policy", 14),
         ("firmware-settings", "one", "bmh_firmware_settings.Scrub", 8),
         ("firmware-settings", "one", "bmh_firmware_settings.SysPassword", 9),
         ("firmware-components", "one", "bmh_firmware_components[1].component", 12),
