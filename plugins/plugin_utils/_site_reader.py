@@ -148,7 +148,8 @@ class SiteReader:
 
     def _homes(self, clusters):
         """Return where servers and clusters are managed: an inventory may have those of several planes."""
-        homes = dict((name, named_hosts.home_of(self._hostvars[name])) for name in self.hosts)
+        homes = dict((name, (kubeconfig, namespace or cluster_inventory.DEFAULT_NAMESPACE)) for name in self.hosts
+                     for kubeconfig, namespace in [named_hosts.home_of(self._hostvars[name])])
         homes.update((name, (named_hosts.cluster_plane_of(self._hostvars[name]), parameters["namespace"]))
                      for name, parameters in clusters.items())
         return homes
