@@ -11,10 +11,12 @@ short_description: Check a site's inventory with no cluster at hand
 version_added: "0.1.0"
 description:
   - Checks all variables of the servers and clusters in the inventory by the rules of
-    M(metal3.baremetal.baremetal_host), M(metal3.baremetal.ip_pool) and M(metal3.baremetal.cluster), and against each
-    other. It looks for mistyped
-    variables and options, values out of their limits, references to what is not described, too few servers or
-    addresses, networks that overlap, combinations that can't work, and versions that don't fit.
+    M(metal3.baremetal.baremetal_host), M(metal3.baremetal.host_firmware_settings),
+    M(metal3.baremetal.host_firmware_components), M(metal3.baremetal.host_update_policy),
+    M(metal3.baremetal.host_compliance), M(metal3.baremetal.ip_pool) and M(metal3.baremetal.cluster), and against each
+    other. It looks for mistyped variables and options, values out of their limits, references to what is not
+    described, too few servers or addresses, networks that overlap, combinations that can't work, and versions that
+    don't fit.
   - All findings are reported at once, with the variable, what was found, what is allowed, and what to do next. With
     ansible-core 2.19 or newer they have the file and the line.
   - Nothing is asked of a cluster, a BMC or a server, and secret values are not shown.

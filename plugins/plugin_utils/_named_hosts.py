@@ -57,9 +57,16 @@ def plane_of(variables):
 
     :param variables: mapping of its variables
     """
-    kubeconfig, namespace = (next(filter(None, (_text(variables, of) for of in kinds)), default)
-                             for kinds, default in _PLANE)
+    kubeconfig, namespace = (found or default for found, (_kinds, default) in zip(home_of(variables), _PLANE))
     return f"namespace {namespace} of {kubeconfig}"
+
+
+def home_of(variables):
+    """Return kubeconfig and namespace by which a server is managed, each empty where the variables do not say it.
+
+    :param variables: mapping of its variables
+    """
+    return tuple(next(filter(None, (_text(variables, of) for of in kinds)), "") for kinds, _default in _PLANE)
 
 
 def planes_of(hostvars, names):

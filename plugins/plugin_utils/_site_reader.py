@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
@@ -17,12 +18,15 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
     renamed_field,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import text as problem_text
+from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import described as expectations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
@@ -92,10 +96,11 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters
                   for problem in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
+        found += self._of_other_modules()
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
-            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters)))
+            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -153,6 +158,14 @@ class SiteReader:
         found = dict((part, [item for machine in lent for item in machine[part]]) for part in ("ranges", "hosts"))
         return found if any(found.values()) else None
 
+    def _homes(self, clusters):
+        """Return where servers and clusters are managed: an inventory may have those of several planes."""
+        homes = dict((name, (kubeconfig, namespace or cluster_inventory.DEFAULT_NAMESPACE)) for name in self.hosts
+                     for kubeconfig, namespace in [named_hosts.home_of(self._hostvars[name])])
+        homes.update((name, (named_hosts.cluster_plane_of(self._hostvars[name]), parameters["namespace"]))
+                     for name, parameters in clusters.items())
+        return homes
+
     def _managed(self):
         """What keeps a site from moving its management into the cluster that is to have it."""
         chosen, found = site_checks.chosen(dict((name, self.variables[name]) for name in self.clusters))
@@ -162,6 +175,12 @@ class SiteReader:
                 (name, self.variables[name]) for name in self.hosts))
         return [lint_checks.Finding(
             self._kind(problem.subject) if problem.subject in self.variables else "site", problem) for problem in found]
+
+    def _of_other_modules(self):
+        """What other modules than baremetal_host read of a server: firmware, and what is expected of it."""
+        return [lint_checks.Finding("host", problem) for name in self.hosts for problem in (
+            *server_variables.problems(name, self.variables[name]),
+            *expectations.problems(name, self.variables[name]))]
 
     def _unreadable(self):
         return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",
@@ -194,6 +213,9 @@ class SiteReader:
         name, field = item.problem.subject, item.problem.field
         if item.problem.code.startswith(site_checks.PREFIX_OF_CODES):
             # They name variables, not options.
+            return field
+        if item.kind == "host" and re.split(r"[.\[]", field)[0] in host_inventory.OTHERS:
+            # Their paths begin with the variable.
             return field
         if item.kind == "host" and field not in self.variables.get(name, ()):
             return renamed_field(field, self._names) if field else ""

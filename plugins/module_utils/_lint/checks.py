@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import namedtuple
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._bmc.addresses import address as bmc_address
@@ -35,9 +35,11 @@ from .._ipam.validation import label, pool_problems
 # pools: descriptions for ip_pool, None when nobody says which there are; secrets: names of Secrets that exist, None
 # when nobody says; providers: versions, see cluster_versions; provisioning_cidr: text or None;
 # has_provisioning_network: False where BMO runs without one; dhcp: {inventory name: what DHCP lends, the option dhcp of
-# the module cluster}, without those of which nobody says it; None when nobody says any.
+# the module cluster}, without those of which nobody says it; None when nobody says any; homes: {inventory name of a
+# host or cluster: (kubeconfig, namespace) by which it is managed, either empty where nobody says it}; None for one
+# plane.
 Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
-                           "has_provisioning_network", "dhcp"], defaults=[None])
+                           "has_provisioning_network", "dhcp", "homes"], defaults=[None, None])
 
 # kind: host, cluster, pool or site; problem: a Problem whose code is a rule of lint_rules and whose subject is the
 # inventory name of the host or cluster, or the pool's name.
@@ -217,16 +219,16 @@ def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
 
 
 def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
-    hosts = [_as_object(host, site.namespace) for host in site.hosts if _may_be_free(host)]
-    owners = dict((description.subject, name)
-                  for name, description in descriptions.items())
     found = []
-    for namespace in sorted(set(description.namespace for description in descriptions.values())):
-        there = hosts if namespace == site.namespace else []
+    homes = dict((name, _home(site, name, description.namespace)) for name, description in descriptions.items())
+    for home in sorted(set(homes.values())):
+        there = _hosts_of(site, home, _may_be_free)
+        mine = dict((name, description) for name, description in descriptions.items() if homes[name] == home)
+        owners = dict((description.subject, name) for name, description in mine.items())
         wanted = [(description, group, group.initial_replicas)
-                  for description in descriptions.values()
+                  for description in mine.values()
                   # Of a class of the user's nobody knows here which hosts it selects.
-                  if description.namespace == namespace and not description.cluster_class
+                  if not description.cluster_class
                   for group in description.groups]
         lines = shortages(wanted, there)
         if lines:
@@ -237,10 +239,27 @@ def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
             more[position] = (description, group, count + surge(group))
             if shortages(more, there):
                 found.append(finding(
-                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description.name}"], group.field,
+                    "rollout-spare", "cluster", owners[description.subject], group.field,
                     "no spare host that matches, for the machine that a rollout makes first", "a spare host",
                     "add one, or set max_surge to 0 (a control plane then needs 3 replicas)"))
     return found
+
+
+def _home(site: Site, name: str, namespace: str) -> tuple[str, str]:
+    kubeconfig, given = (site.homes or {}).get(name, ("", ""))
+    return kubeconfig, given or namespace
+
+
+def _hosts_of(site: Site, home: tuple[str, str], is_meant: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """Return the servers that are, or may be, in the plane and namespace of a cluster, as BareMetalHosts.
+
+    :param home: of the cluster
+    :param is_meant: callable that takes a server and says whether it counts
+    """
+    kubeconfig, namespace = home
+    found = [(host, _home(site, host["name"], site.namespace)) for host in site.hosts if is_meant(host)]
+    return [_as_object(host, namespace) for host, (own, there) in found
+            if there == namespace and (own == kubeconfig or not own or not kubeconfig)]
 
 
 def _lent(site: Site, name: str, description: Any) -> list[Problem]:
@@ -253,8 +272,7 @@ def _lent(site: Site, name: str, description: Any) -> list[Problem]:
     # Of metal-stack's machines, and of a class of the user's, nobody knows here which servers they are.
     if found or description is None or description.provider == METALSTACK or description.cluster_class:
         return found
-    hosts = [_as_object(host, site.namespace) for host in site.hosts if _is_named(host)]
-    there = hosts if description.namespace == site.namespace else []
+    there = _hosts_of(site, _home(site, name, description.namespace), _is_named)
     return reservation_problems(description, there, None, lent)
 
 

@@ -179,6 +179,19 @@ def test_what_a_reboot_does_not_help_is_replaced_and_its_host_kept_from_machines
     assert annotations(plane, "BareMetalHost", ILL)[UNHEALTHY] == f"metal3.baremetal: Node not Ready: {KUBELET}"
 
 
+def test_what_somebody_has_written_at_a_host_that_is_marked_already_stays(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {UNHEALTHY: "RMA 4711"}
+    assert go(plane, up_to="replace")["hosts"][0]["helped"] == "replace"
+    assert annotations(plane, "BareMetalHost", ILL)[UNHEALTHY] == "RMA 4711"
+
+
+def test_a_host_that_a_move_keeps_from_machines_is_not_replaced(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {UNHEALTHY: "metal3.baremetal/host-move"}
+    with pytest.raises(RemediationError, match="replace not tried: found a host that the playbook move_hosts keeps"):
+        go(plane, up_to="replace")
+    assert ("Machine", "c1-one-0") in plane.objects
+
+
 def test_what_nothing_has_helped_fails_with_what_was_tried(plane):
     with pytest.raises(RemediationError) as failed:
         go(plane)
@@ -205,6 +218,35 @@ def test_a_mark_that_a_killed_run_has_left_is_taken_away_and_no_other(plane):
     plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fan"}
     plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
     assert not go(plane, ILL, confirm=None)["changed"]
+
+
+def test_a_machine_is_given_back_to_its_health_checks_when_a_reboot_cannot_be_waited_for(plane, monkeypatch):
+    def refuse(*_arguments):
+        assert SKIP in annotations(plane, "Machine", "c1-one-0")
+        raise KubeError("the API server refuses to list Machines", 403)
+
+    monkeypatch.setattr(RemediationService, "_until_well", refuse)
+    with pytest.raises(KubeError, match="refuses to list"):
+        go(plane)
+    assert SKIP not in annotations(plane, "Machine", "c1-one-0")
+
+
+def test_a_well_host_that_no_machine_gets_is_named(plane):
+    """A run has replaced its Machine, or was killed before it did."""
+    plane.objects["BareMetalHost", WELL]["metadata"]["annotations"] = {UNHEALTHY: "metal3.baremetal: Node not Ready"}
+    result = go(plane, WELL, confirm=None)
+    assert not result["changed"] and result["warnings"] == [
+        f"{WELL}: nothing is wrong with it, and it is marked unhealthy, so that no machine gets it (metal3.baremetal: "
+        "Node not Ready); when it is repaired, mark it healthy (playbook host_action, mark_healthy)"]
+    for value in ("RMA 4711", "metal3.baremetal/host-move"):
+        plane.objects["BareMetalHost", WELL]["metadata"]["annotations"] = {UNHEALTHY: value}
+        assert go(plane, WELL, confirm=None)["warnings"] == []
+
+
+def test_check_mode_says_that_nothing_allowed_would_help(plane):
+    assert go(plane, up_to="retry", check_mode=True, confirm=None)["warnings"] == [
+        f"without check mode this would fail: {ILL}: Node not Ready: {KUBELET}; nothing that is allowed (up_to retry) "
+        "helps"]
 
 
 def lock(plane):
@@ -366,6 +408,19 @@ def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
     assert result["hosts"][0]["tried"] == ["reboot"] and result["hosts"][0]["helped"] == "reboot"
     assert ("Machine", "c1-one-0") in plane.objects
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+
+
+def test_a_run_that_has_tried_nothing_has_changed_nothing(plane, monkeypatch):
+    """The host recovers while the confirmation is looked at."""
+    asked = RemediationService._ask
+
+    def ask(self, *arguments):
+        asked(self, *arguments)
+        recover(plane)
+
+    monkeypatch.setattr(RemediationService, "_ask", ask)
+    result = go(plane)
+    assert result["hosts"][0]["tried"] == [] and not result["changed"] and result["diff"] == []
 
 
 def free(plane, machine="c1-one-0"):

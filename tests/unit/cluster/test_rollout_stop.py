@@ -13,6 +13,7 @@ from fakes.progress import Reports
 from fakes.topology import ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import stopping
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import former
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.rollout import references
@@ -313,6 +314,44 @@ def test_a_configuration_of_another_version_that_is_none_goes_nowhere(config, ve
         "KubeadmControlPlane", noted, {}, None, "v1beta1")
 
 
+@pytest.mark.parametrize(("killed", "after"), [
+    ({"workers": BAD, "rollout": "resume"}, {"workers": BAD}),
+    ({"workers": GOOD, "confirm": "3"}, {"workers": GOOD}),
+    ({"workers": BAD, "rollout": "rollback"}, {"workers": BAD, "rollout": "rollback"}),
+], ids=["resumed", "corrected", "taken back"])
+def test_machine_sets_that_a_killed_run_has_not_released_are_released_by_the_next_one(
+        plane, waits, monkeypatch, killed, after):
+    """Cluster API would make and delete no machine of theirs, and the run would wait for nothing."""
+    stopped(plane, waits)
+    with monkeypatch.context() as patched:
+        patched.setattr(stopping, "release", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            go(plane, **killed)
+    assert PAUSED not in marks(plane, POOL) and marks(plane, SET)[PAUSED] == NOTE
+    # Nobody would come while that is so.
+    replaced = MachineActionService(plane, {
+        "namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0"], "action": "replace", "confirm": "1",
+        "wait": True, "wait_timeout_seconds": 60, "node_startup_timeout_seconds": 60}, True, Reports(),
+        workload=lambda *_name: None).run()
+    assert any("has left MachineSets of it stopped" in line for line in replaced["warnings"])
+    looked = go(plane, check_mode=True, **after)
+    assert looked["changed"] and marks(plane, SET)[PAUSED] == NOTE
+    assert go(plane, **after)["changed"] and marks(plane, SET) == {}
+    assert not go(plane, **after)["changed"]
+
+
+def test_machine_sets_stay_stopped_when_others_have_paused_their_owner_since(plane, waits):
+    stopped(plane, waits)
+    plane.objects[POOL]["metadata"]["annotations"] = {PAUSED: "mine"}
+    go(plane, workers=BAD)
+    assert marks(plane, SET)[PAUSED] == NOTE
+
+
+def _killed(_run, names):
+    if names:
+        raise KeyboardInterrupt
+
+
 def test_what_others_have_paused_is_left_as_it_is(plane, waits):
     """Before the stop, and instead of it."""
     plane.objects[POOL]["metadata"]["annotations"] = {PAUSED: "mine"}
@@ -553,7 +592,8 @@ def test_a_pool_of_a_topology_is_stopped_and_resumed(by_class, waits):
     assert marks(by_class, POOL)[PAUSED] == NOTE and PAUSED not in marks(by_class, ("Cluster", "c1"))
     with pytest.raises(RefusedError, match="MachineDeployment c1-one, whose rollout a run has stopped at"):
         run_class(by_class, workers=BAD)
-    run_class(by_class, workers=BAD, rollout="resume")
+    assert run_class(by_class, workers=BAD, rollout="resume", check_mode=True)["changed"]
+    assert run_class(by_class, workers=BAD, rollout="resume")["changed"]
     assert PAUSED not in marks(by_class, POOL) and NOTE not in marks(by_class, POOL)
     assert marks(by_class, SET) == {}
 

@@ -395,6 +395,33 @@ def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, 
     assert sum(losses.values()) == count
 
 
+def rename_pool(plane, name):
+    """Give the pool of a user's class the name that Cluster API makes of its pattern, with the machines of it."""
+    plane.add_machines("c1-one", 2)
+    item = plane.objects.pop(("MachineDeployment", "c1-one"))
+    item["metadata"]["name"] = name
+    plane.objects["MachineDeployment", name] = item
+    for position in range(2):
+        plane.objects["Machine", f"c1-one-{position}"]["metadata"]["labels"].update(
+            {"cluster.x-k8s.io/deployment-name": name})
+
+
+@pytest.mark.parametrize("name", ["c1-one", "c1-one-x7k2p"])
+def test_what_is_described_of_a_pool_counts_whatever_a_users_class_calls_it(theirs, name):
+    """Its order of replacement, its drain and its health check, which the topology says."""
+    worker = {"replicas": 2, "machine_class": "worker", "max_surge": 0, "max_unavailable": 2,
+              "health_check": {"node_startup_timeout_seconds": 60}}
+    of_class(theirs, workers={"one": worker})
+    theirs.reconcile()
+    theirs.add_machines("c1-control-plane", 1)
+    rename_pool(theirs, name)
+    planned = of_class(theirs, check_mode=True, workers={"one": dict(worker, class_variables={"a": 1})})
+    (loss,) = planned["losses"]
+    assert (loss["owner"], loss["cause"], loss["count"]) == (name, "replaced", 2)
+    assert any(line.startswith(f"{name}: 2 new machines are begun at once (max_surge, max_unavailable), and 2 old ones "
+                               "go before any") for line in planned["warnings"]), planned["warnings"]
+
+
 @pytest.mark.parametrize("after, count", [(None, 0), ("2026-11-23T20:00:00Z", 0), ("2026-11-24T20:00:00Z", 1)])
 def test_a_time_counts_for_a_users_class_by_the_age_of_the_machines(theirs, after, count):
     """As after rotate_certificates, with an inventory that has no time."""

@@ -19,14 +19,15 @@ HOST = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata":
 @pytest.fixture
 def compliance(tmp_path):
     """A callable that runs the playbook for a host with an expectation, and returns output and success."""
-    def run(server, address, expected, **extra):
+    def run(server, address, expected, others=None, own=None, arguments=(), **extra):
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
-        (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {"hosts": {"h1": {
-            "bmc_address": address, "bmc_username": "admin", "bmc_password": "right", "bmh_expected": expected}}}}))
+        (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {
+            "hosts": dict({"h1": dict({"bmh_expected": expected}, **own or {})}, **others or {}),
+            "vars": {"bmc_address": address, "bmc_username": "admin", "bmc_password": "right"}}}))
         environment = dict((key, value) for key, value in os.environ.items()
                            if not key.startswith(("OS_", "K8S_AUTH_", "KUBE", "ANSIBLE_")))
         code, output, errors = ansible_playbook(
-            ["metal3.baremetal.compliance", "-i", "hosts.json", "-e", json.dumps(dict({
+            ["metal3.baremetal.compliance", "-i", "hosts.json", *arguments, "-e", json.dumps(dict({
                 "ansible_python_interpreter": sys.executable, "metal3_kubeconfig": str(tmp_path / "kubeconfig")},
                 **extra))], tmp_path, dict(environment, HOME=str(tmp_path)))
         return " ".join((output + errors).replace("\\n", " ").replace('\\"', '"').split()), code == 0
@@ -47,3 +48,45 @@ def test_a_bmc_is_asked_only_when_something_is_expected_of_it(compliance):
         output, succeeded = compliance(server, address, {"accounts": [{"name": "admin", "role": "Administrator"}]},
                                        compliance_strict=True)
         assert succeeded and bmc.logins, output
+
+
+OF_OTHERS = [
+    # The same plane, another namespace; another plane.
+    ({"metal3_namespace": "site2"}, {},
+     "metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces"),
+    ({"hosts_kubeconfig": "elsewhere"}, {}, "found servers of several planes or namespaces"),
+    ({"compliance_firmware_catalogue": "rack2.yml"}, {},
+     "compliance_firmware_catalogue: found nothing, which would count for all servers of the run, and rack2.yml for "
+     "h2"),
+    ({}, {"compliance_cabling_file": "rack1.yml"}, "compliance_cabling_file: found rack1.yml"),
+    ({"metal3_ca_file": "rack2.pem"}, {"metal3_ca_file": "rack1.pem"}, "metal3_ca_file: found rack1.pem"),
+    ({"compliance_strict": True}, {}, "compliance_strict: found false"),
+]
+
+
+@pytest.mark.parametrize(("of_other", "own", "text"), OF_OTHERS)
+def test_servers_that_are_not_compared_alike_are_refused_before_a_bmc_is_asked(compliance, of_other, own, text):
+    """One task is for all of them, in the plane and by the files of the first one."""
+    second = dict(HOST, metadata={"name": "h2", "namespace": "metal3"})
+    with ApiServer([HOST, second]) as server, FakeRedfish(tree("dell")) as bmc:
+        address = f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1"
+        others = {"h2": dict({"bmh_expected": {"certificate": {}}}, **of_other)}
+        output, succeeded = compliance(server, address, {"certificate": {}}, others, own)
+        assert not succeeded and text in output and "--limit" in output, output
+        assert bmc.logins == [] and server.requests == [], output
+
+
+def test_a_run_that_begins_later_compares_no_servers_of_two_planes(compliance):
+    with ApiServer([HOST]) as server:
+        output, succeeded = compliance(server, "redfish://192.0.2.11", {"settings": {"A": "b"}}, {"h2": {
+            "bmh_expected": {}, "metal3_namespace": "site2"}}, arguments=["--start-at-task", "Compare the servers"])
+    assert not succeeded and "found servers of several planes or namespaces" in output, output
+
+
+def test_an_authority_of_the_playbooks_own_is_the_same_for_all(compliance):
+    second = dict(HOST, metadata={"name": "h2", "namespace": "metal3"})
+    with ApiServer([HOST, second]) as server:
+        output, succeeded = compliance(
+            server, "redfish://192.0.2.11", {"settings": {"A": "b"}}, {"h2": {"metal3_ca_file": "rack2.pem"}},
+            compliance_ca_cert="site.pem")
+    assert succeeded, output

@@ -485,6 +485,7 @@ def test_errors_may_name_inventory_variables():
 @pytest.mark.parametrize("option, meant", [
     ("label", "bmh_labels"), ("boot_mac", "boot_mac"), ("bmc_address", "bmc_address"), ("onlin", "bmh_online"),
     ("boot_mde", "bmh_boot_mode"), ("root_device", "bmh_root_device_hints"),
+    ("firmware_setings", "bmh_firmware_settings"), ("expectd", "bmh_expected"),
 ])
 def test_a_hint_names_the_variable_that_the_user_types(option, meant):
     problems = host_validation.check_raw([dict(host(), **{option: "x"})])

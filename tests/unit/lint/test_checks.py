@@ -157,7 +157,8 @@ BROKEN = {
 # Told by the controller's side, not by the module.
 ELSEWHERE = {"inventory-file", "template-error", "host-and-cluster", "cluster-without-host", "cluster-identity",
              "cluster-group-nested", "network-add-on", "management-cluster", "management-version", "management-address",
-             "management-images", "management-size"}
+             "management-images", "management-size", "firmware-settings", "firmware-components", "policy",
+             "compliance-profile"}
 
 
 def test_a_good_site_has_no_findings():
@@ -289,6 +290,26 @@ def test_hosts_that_are_taken_are_no_capacity():
     hosts = [server(1), server(2, image=image), server(3, externally_provisioned=True)]
     found = lint_checks.lint(site(hosts))
     assert "host-capacity" in [item.problem.code for item in found]
+
+
+FIRST, SECOND = ("server-01", "server-02", "prod-cluster"), ("server-03", "other")
+
+
+@pytest.mark.parametrize(("homes", "is_short"), [
+    # All of one plane, or of one that only the second cluster names.
+    (None, False), ({"other": ("b", "metal3")}, False),
+    # The second cluster has a server of its own, in a namespace or a plane of its own.
+    (dict.fromkeys(SECOND, ("", "site2")), False),
+    (dict(dict.fromkeys(FIRST, ("a", "metal3")), **dict.fromkeys(SECOND, ("b", "metal3"))), False),
+    # It has none, and those of the first one are not for it.
+    (dict(dict.fromkeys((*FIRST, "server-03"), ("a", "metal3")), other=("b", "metal3")), True),
+    ({"other": ("", "site2")}, True)])
+def test_servers_count_for_the_clusters_of_their_plane_and_namespace(homes, is_short):
+    """An inventory may have those of several planes."""
+    namespace = (homes or {}).get("other", ("", "metal3"))[1]
+    found = lint_checks.lint(site(clusters={"prod-cluster": cluster(), "other": dict(OTHER, namespace=namespace)},
+                                  homes=homes))
+    assert [item.problem.subject for item in found if item.problem.code == "host-capacity"] == ["other"] * is_short
 
 
 def test_two_clusters_share_the_hosts():

@@ -4,6 +4,9 @@
 """From an inventory's variables to findings with file and line, with Ansible's own loader and templating."""
 from __future__ import annotations
 
+import pathlib
+import re
+
 import pytest
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
@@ -11,11 +14,15 @@ from ansible.vars.hostvars import HostVars, HostVarsVars
 from ansible.vars.manager import VariableManager
 from jinja2 import UndefinedError
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import described as expectations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
+REPOSITORY = pathlib.Path(__file__).parents[3]
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
            "provisioning_network": True, "skip_rules": []}
 ROLE_VARIABLES = {"hosts": ["hosts_wait_for"], "cluster": [
@@ -194,6 +201,116 @@ def test_what_another_planes_machine_lends_does_not_count(findings, kubeconfig, 
 def test_a_mistyped_option_of_what_dhcp_lends_has_its_line(findings):
     found = findings(LENT.replace("OWN", "range: []"), clusters=["prod"])
     assert places(found, "unknown-variable") == [("prod", "cluster_dhcp.range", "hosts.yml", 18)]
+
+
+# Variables of servers that other modules than baremetal_host read.
+OTHERS = """\
+baremetal:
+  vars: {bmc_username: admin, bmc_password: canary-password}
+  hosts:
+    one:
+      bmc_address: redfish-virtualmedia://198.51.100.1
+      bmh_firmware_settings:
+        Turbo: Enabled
+        Scrub: [24]
+        SysPassword: canary-password
+      bmh_firmware_components:
+        - {component: bios, url: "https://images.example/bios"}
+        - component: bios
+          url: ftp://images.example/bios
+      bmh_update_policy:
+        firmware_settings: onBoot
+        firmware: onReboot
+      bmh_expected:
+        cpus_minimum: many
+        memory_minimum: 1
+        firmware: {bios: "2.4", bmc: }
+        nics: [eno1, eno1]
+        certificate: {days_minimum: -1}
+    two:
+      bmc_address: redfish-virtualmedia://198.51.100.2
+      bmh_firmware_settings: {Turbo: Enabled}
+      bmh_firmware_components: [{component: bmc, url: "https://images.example/bmc"}]
+      bmh_update_policy: {firmware_updates: onReboot}
+      bmh_expected: {nics: [eno1], certificate: {}, accounts: [admin], settings: {Turbo: Enabled}}
+    three:
+      bmc_address: redfish-virtualmedia://198.51.100.3
+      bmh_firmware_settings: [Turbo]
+      bmh_update_policy: onReboot
+      bmh_expected: [cpus]
+    four:
+      bmc_address: redfish-virtualmedia://198.51.100.4
+      bmh_firmware_settings: "{{ nowhere }}"
+      bmh_update_policy: {}
+"""
+
+
+def test_variables_of_other_modules_are_checked_by_the_modules_own_rules(findings):
+    found = findings(OTHERS)
+    assert [(item["code"], item["subject"], item["field"], item["line"]) for item in found] == [
+        ("template-error", "four", "bmh_firmware_settings", 36),
+        ("unknown-variable", "one", "bmh_update_policy.firmware", 16),
+        ("value", "one", "bmh_update_policy.firmware_settings", 15),
+        ("policy", "one", "bmh_update_policy", 14),
+        ("firmware-settings", "one", "bmh_firmware_settings.Scrub", 8),
+        ("firmware-settings", "one", "bmh_firmware_settings.SysPassword", 9),
+        ("firmware-components", "one", "bmh_firmware_components[1].component", 12),
+        ("firmware-components", "one", "bmh_firmware_components[1].url", 13),
+        ("value", "one", "bmh_expected.cpus_minimum", 18),
+        ("unknown-variable", "one", "bmh_expected.memory_minimum", 19),
+        ("compliance-profile", "one", "bmh_expected.firmware.bmc", 20),
+        ("compliance-profile", "one", "bmh_expected.nics", 21),
+        ("compliance-profile", "one", "bmh_expected.certificate.days_minimum", 22),
+        ("value", "three", "bmh_update_policy", 32),
+        ("value", "three", "bmh_firmware_settings", 31),
+        ("value", "three", "bmh_expected", 33),
+        ("policy", "four", "bmh_update_policy", 37)]
+    assert "canary" not in repr(found)
+    assert all(item["level"] == "error" for item in found)
+
+
+def test_mistakes_of_an_expectation_name_the_module_that_has_the_options(findings):
+    texts = dict((item["field"], item["text"]) for item in findings(OTHERS))
+    assert "expected an option of metal3.baremetal.host_compliance" in texts["bmh_expected.memory_minimum"]
+    assert "see ansible-doc metal3.baremetal.host_compliance" in texts["bmh_expected.cpus_minimum"]
+
+
+def test_each_variable_of_another_module_has_its_rules():
+    assert set(server_variables.VARIABLES) | {expectations.VARIABLE} == set(host_inventory.OTHERS)
+
+
+def test_the_role_makes_entries_of_the_same_variables():
+    made = re.findall(r"variable_entries\(hosts_names, '(\w+)'(?:, '(\w+)')?\)",
+                      (REPOSITORY / "roles" / "hosts" / "vars" / "main.yml").read_text())
+    assert dict((variable, option or None) for variable, option in made) == dict(
+        (variable, option) for variable, (_kind, option) in server_variables.VARIABLES.items())
+
+
+SEVERAL = """\
+baremetal:
+  hosts:
+    one: {bmc_address: "redfish-virtualmedia://198.51.100.1", metal3_kubeconfig: a}
+    two:
+      bmc_address: redfish-virtualmedia://198.51.100.2
+      metal3_namespace: site2
+      metal3_kubeconfig: "{{ nowhere }}"
+  vars: {bmc_username: admin, bmc_password: canary-password}
+clusters:
+  vars:
+    cluster_kubernetes_version: v1.35.4
+    cluster_image: {url: "https://images.example/a.qcow2", checksum: "https://images.example/a.sha256"}
+    cluster_control_plane: {replicas: 1}
+    cluster_workers: {}
+  hosts:
+    prod: {metal3_kubeconfig: a, cluster_endpoint: {host: 192.0.2.1, holder: none}}
+    test: {metal3_namespace: site2, cluster_endpoint: {host: 192.0.2.2, holder: none}}
+    lost: {metal3_kubeconfig: b, cluster_endpoint: {host: 192.0.2.3, holder: none}}
+"""
+
+
+def test_servers_of_several_planes_count_for_the_clusters_of_theirs(findings):
+    found = findings(SEVERAL, clusters=["prod", "test", "lost"])
+    assert [item[0] for item in places(found, "host-capacity")] == ["lost"]
 
 
 MANAGED = """\

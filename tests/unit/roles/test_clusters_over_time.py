@@ -15,6 +15,7 @@ from fakes.api_server import ApiServer
 from tooling import ansible_yaml
 
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "cluster"
 LATER = "2999-01-01T00:00:00Z"
 
 
@@ -74,6 +75,27 @@ def test_the_kubeconfig_file_is_brought_up_to_date_without_machines_that_are_due
         path.write_text("notes\n")
         code, output = run(tmp_path, server, "rotate_certificates", cluster_workload_kubeconfig=str(path))
         assert code != 0 and f"path: found {path}: another file" in output and path.read_text() == "notes\n", output
+
+
+@pytest.mark.parametrize("variables", [
+    {}, {"cluster_control_plane": {"replicas": 3}}, {"cluster_control_plane": None},
+    {"cluster_options": {"control_plane": {"replicas": 3}}}, {"cluster_options": {"control_plane": None}},
+    {"cluster_options": {"control_plane": {"replicas": 3}}, "cluster_control_plane": {"replicas": 1}}])
+def test_the_time_of_a_rotation_gets_to_the_control_plane_wherever_it_is_described(tmp_path, variables):
+    """Of two places the options count, so that it must be there when the control plane is."""
+    renewal = ansible_yaml.read(ROLE / "tasks" / "certificates.yml")[-1]["block"][0]
+    module = next(task["metal3.baremetal.cluster"] for task in ansible_yaml.read(ROLE / "tasks" / "main.yml")
+                  if "metal3.baremetal.cluster" in task)
+    given = dict(renewal["vars"], cluster_certificate_rollout=LATER,
+                 described="{{ given_options.control_plane | default(given_plane) }}",
+                 given_options=module["options"], given_plane=module["control_plane"])
+    play = {"hosts": "prod", "gather_facts": False, "vars": given, "tasks": [{"ansible.builtin.debug": {
+        "msg": "AFTER {{ described.rollout_after }} OF {{ described.replicas | default('none') }}"}}]}
+    inventory = {"all": {"vars": dict(LOCAL, **dict({"cluster_options": {}}, **variables)), "children": {
+        "clusters": {"hosts": {"prod": None}}}}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), json.dumps([play]), "play.yml")
+    plane = variables.get("cluster_options", variables).get("control_plane", variables.get("cluster_control_plane"))
+    assert code == 0 and f"AFTER {LATER} OF {(plane or {}).get('replicas', 'none')}" in output, output
 
 
 def test_an_upgrade_is_planned_before_a_backup_and_writes_nothing_by_that(tmp_path):

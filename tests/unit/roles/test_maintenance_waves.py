@@ -99,13 +99,26 @@ def test_what_is_allowed_for_one_server_counts_for_no_other_one_of_its_batch(run
     assert sorted(written) == ["h2", "h3"], output
 
 
-def test_only_servers_that_are_maintained_are_switched_on(tmp_path):
-    """Others are off because somebody wants them so, who may be working on them."""
+def machine_on(host):
+    """Return the objects by which a host is a node of a cluster."""
+    name = f"{host['metadata']['name']}-machine"
+    host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": name}
+    made = {"name": name, "namespace": "metal3", "labels": {"cluster.x-k8s.io/cluster-name": "c1"}}
+    return [
+        {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "Metal3Machine",
+         "metadata": dict(made, ownerReferences=[{"kind": "Machine", "name": name}]), "spec": {}},
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": made, "spec": {"clusterName": "c1"},
+         "status": {"nodeRef": {"name": name}}}]
+
+
+@pytest.mark.parametrize("is_node", [False, True], ids=["in no cluster", "a node"])
+def test_only_servers_that_are_maintained_are_switched_on(tmp_path, is_node):
+    """Others are off because somebody wants them so, who may be working on them; they hold up nobody."""
     marked, other = in_use("h1"), in_use("h2")
     marked["metadata"]["annotations"] = {MARK: "maintenance"}
     for host in (marked, other):
         host["spec"]["online"] = host["status"]["poweredOn"] = False
-    with ApiServer([marked, other]) as server:
+    with ApiServer([marked, other, *(machine_on(other) if is_node else [])]) as server:
         inventory = json.dumps({"all": {
             "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}",
                      "maintenance_wait_timeout_seconds": 1},

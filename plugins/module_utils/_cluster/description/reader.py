@@ -40,6 +40,7 @@ FREE_SHAPES = {
 }
 # The shape of an element of a list of texts.
 _TEXT = "text"
+_MODULE = "metal3.baremetal.cluster"
 # Without a label that has no value by mistake, a selector would choose any host, and a node would lack it.
 _AS_WRITTEN = ("host_selector", "node_labels")
 
@@ -76,15 +77,17 @@ def read(params: Mapping[str, Any]) -> tuple[ClusterDescription, list[Problem]]:
     return description, [problem._replace(subject=description.subject) for problem in mistakes]
 
 
-def read_option(name: str, options: Mapping[str, Any], value: Any) -> tuple[dict[str, Any], list[Problem]]:
+def read_option(name: str, options: Mapping[str, Any], value: Any,
+                module: str = _MODULE) -> tuple[dict[str, Any], list[Problem]]:
     """Check one option that is no part of a description, as Ansible checks it, and return ``(values, mistakes)``.
 
     :param name: the option
     :param options: argument spec of what is in it, a dictionary
     :param value: what the user wrote, of any type
+    :param module: name of the module whose option it is
     """
     mistakes: list[Problem] = []
-    return _checked(name, options, _known(value), mistakes), mistakes
+    return _checked(name, options, _known(value), mistakes, module), mistakes
 
 
 def _by_name(option, options, values, mistakes):
@@ -108,7 +111,7 @@ def _with_text_keys(value):
     return dict((str(key), item) for key, item in value.items()) if isinstance(value, dict) else value
 
 
-def _checked(where, options, params, mistakes):
+def _checked(where, options, params, mistakes, module=_MODULE):
     if not isinstance(params, dict):
         mistakes.append(Problem("value", "", where, type_name(params), "a dictionary",
                                 "write its options below it, as name: value"))
@@ -116,7 +119,8 @@ def _checked(where, options, params, mistakes):
     params = _with_right_shapes(where, options, with_dictionaries(options, params), mistakes)
     result = ArgumentSpecValidator(options).validate(params)
     for error in result.errors:
-        mistakes += _unknown(where, error, options) if isinstance(error, UnsupportedError) else [_invalid(where, error)]
+        mistakes += _unknown(where, error, options, module) if isinstance(error, UnsupportedError) \
+            else [_invalid(where, error, module)]
     return result.validated_parameters
 
 
@@ -225,7 +229,7 @@ def _has_mistakes(options, params):
     return bool(found)
 
 
-def _unknown(where, error, options):
+def _unknown(where, error, options, module):
     """Return a Problem for each unknown option, with the one that may have been meant."""
     # The error's only list of them is its text; an Ansible of another wording gives one Problem with all of it.
     known = _all_names(options)
@@ -235,19 +239,19 @@ def _unknown(where, error, options):
         name = path.rpartition(".")[2]
         near = difflib.get_close_matches(name, sorted(known - {name}), 1)
         found.append(Problem("unknown-variable", "", _joined(where, path), "an unknown option",
-                             "an option of metal3.baremetal.cluster",
+                             f"an option of {module}",
                              "remove it" + (f" (perhaps {near[0]} is meant)" if near else "")))
     return found
 
 
-def _invalid(where, error):
+def _invalid(where, error, module):
     """Return the Problem of a value that does not fit its option, which Ansible's error names in its text only."""
     option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", error.msg)
     parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", error.msg)
     return Problem("value", "", _joined(
         where, parent.group(1).replace(" -> ", ".") if parent else "",
         next(filter(None, option.groups())) if option else ""), error.msg, "a value of the option's type",
-        "see ansible-doc metal3.baremetal.cluster")
+        f"see ansible-doc {module}")
 
 
 def _joined(*parts):

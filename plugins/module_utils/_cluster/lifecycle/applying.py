@@ -48,7 +48,9 @@ def apply(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster,
     if wait is not None:
         turns_of.take(run, turns, wait, checked.snapshot)
     changing = [entry for entry in planned.entries if entry.changes]
-    return {"changed": bool(planned.removed or planned.leaving or changing), "changes": planned.changes,
+    # Of a topology what goes on is released without another change.
+    is_changed = bool(planned.removed or planned.leaving or planned.going_on or changing)
+    return {"changed": is_changed, "changes": planned.changes,
             "losses": cluster_losses.as_result(planned.losses), "warnings": planned.warnings,
             "objects": [entry_result(entry) for entry in changing],
             "removed": [title_of(item) for item in planned.removed + planned.leaving],

@@ -27,7 +27,7 @@ from ..rollout.topology_owners import OwnerEntry, OwnerPlan
 from ..rollout.under_way import ROLLBACK, is_former, is_made_of
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
-from ..workflow.rollout_stop import note_of, stopped_owners
+from ..workflow.rollout_stop import left_behind, note_of, stopped_owners
 from ..workflow.snapshot import Snapshot
 from ..workflow.topology import topology_of
 from ..writing import stored as cluster_stored
@@ -55,13 +55,16 @@ def go_back(run: ClusterRun) -> dict[str, Any]:
     snapshot = Snapshot(objects, run.name)
     stopped = stopped_owners(snapshot)
     planned, copies = _plan(run, described.description, objects, snapshot, stopped)
+    # What a run that was killed has taken back without its MachineSets.
+    left = left_behind(snapshot)
+    changing = [entry for entry in planned.entries if entry.changes]
     result: dict[str, Any] = {
-        "changed": bool(stopped), "changes": planned.changes, "losses": cluster_losses.as_result(planned.losses),
-        "warnings": planned.warnings, "objects": [entry_result(entry) for entry in planned.entries if entry.changes],
-        "removed": [], "diff": [run.difference(entry) for entry in planned.entries if entry.changes],
-        "unused": [], "collected": []}
+        "changed": bool(stopped or left), "changes": planned.changes, "warnings": planned.warnings,
+        "losses": cluster_losses.as_result(planned.losses), "objects": [entry_result(entry) for entry in changing],
+        "removed": [], "diff": [run.difference(entry) for entry in changing], "unused": [], "collected": []}
     wait = None if run.check_mode or run.options["wait_for"] == "none" else run.new_wait()
     try:
+        stopping.release(run, left)
         _write(run, planned, copies, wait)
         if wait is not None:
             wait.until(run.options["wait_for"], run.options["node_startup_timeout_seconds"])

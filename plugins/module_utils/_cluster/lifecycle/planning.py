@@ -34,7 +34,7 @@ from ..rollout.rollout_figures import figure_lines
 from ..rollout.rollout_gates import at_once_warnings, gate_warnings
 from ..rollout.under_way import RESUME, pause_warnings, refusals, resumed_lines
 from ..workflow import topology as cluster_topology
-from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, stopped_owners
+from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, left_behind, stopped_owners
 from ..workflow.topology import names_of
 from ..writing import prune as cluster_prune
 from ..writing import stored as cluster_stored
@@ -53,7 +53,8 @@ class PlannedCluster(NamedTuple):
     :param leaving: stored objects that Cluster API deletes, because the Cluster's topology has them no more
     :param losses: machines that are deleted, see ``losses.losses``
     :param warnings: what the user should know
-    :param going_on: names of the owners whose rollout was stopped and goes on
+    :param going_on: names of the owners whose rollout was stopped and goes on, or that a run which was killed has let
+        go on in part
     """
 
     entries: list[Any]
@@ -89,7 +90,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     changes, leaving, otherwise = _changes(run, checked, entries, answers, same)
     removed = cluster_prune.removed(objects, desired + kept, description, run.options["prune"])
     losses = cluster_losses.losses(description, changes, removed + leaving, checked.snapshot)
-    going_on = _going_on(run, stopped, otherwise, removed + leaving)
+    going_on = _going_on(run, stopped, otherwise, removed + leaving) + left_behind(checked.snapshot)
     gates = _gates(run, checked, changes, losses)
     figures = figure_lines(description, checked.facts, cluster_losses.going(losses),
                            cluster_losses.owners_of_replaced(losses))
@@ -214,9 +215,9 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
     going = set(rolling) | set(loss.owner for loss in losses)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
         checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
-        checked.description, several, checked.snapshot.cluster, run.options["wait_for"] != "none"
+        checked.description, several, checked.snapshot, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
-        run.workload, checked.description, nodes) + (
+        run.workload, checked.description, nodes, checked.snapshot.owners()) + (
         verifying.before(run) if rolling and run.options.get("verify") else [])
 
 

@@ -23,7 +23,7 @@ from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
 from ..waiting.service import ClusterWait
 from ..workflow.reading import snapshot_of
-from ..workflow.rollout_stop import is_stopped
+from ..workflow.rollout_stop import is_stopped, left_behind
 from . import actions
 
 _MACHINE = KNOWN["Machine"]
@@ -100,10 +100,14 @@ class MachineActionService:
         snapshot = self._checked()
         entries = [entry_of(self.action, snapshot.get("Machine", name)) for name in self.machines]
         found = actions.owners(self.machines, snapshot) if self.action == actions.REPLACE else []
-        owners = [(*owner, uid_of(snapshot.get(*owner))) for owner in found if not is_stopped(snapshot.get(*owner))]
+        stopped = [owner for owner in found if is_stopped(snapshot.get(*owner))]
+        left = [owner for owner in found if owner[1] in left_behind(snapshot)]
+        owners = [(*owner, uid_of(snapshot.get(*owner))) for owner in found if owner not in stopped + left]
         self.warnings += [f"{kind} {name} is stopped at a rollout and makes no other machine before that goes on: run "
                           "the playbook cluster with cluster_rollout=resume, or with another description"
-                          for kind, name in found if is_stopped(snapshot.get(kind, name))]
+                          for kind, name in stopped]
+        self.warnings += [f"{kind} {name}: a run that was killed has left MachineSets of it stopped, which make no "
+                          "other machine: run the playbook cluster, which releases them" for kind, name in left]
         hosts = dict((name, _host_name(snapshot, name)) for name in self.machines)
         self.writes.announce(entries, len(entries), "Machines")
         written = self.writes.write(entries)

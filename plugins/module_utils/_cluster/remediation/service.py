@@ -4,6 +4,7 @@
 """Bring hosts back of which something is wrong: the least that helps is tried first, for all of them side by side."""
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,6 +15,7 @@ from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.problems.problem import text as problem_text
 from ..._common.texts.formats import duration, timestamp
+from ..._common.texts.plain_text import plain
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._host.actions import action_rules as host_action_rules
@@ -22,6 +24,7 @@ from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
+from ..._kube.responses.errors import KubeError
 from ..._kube.responses.patient_poll import poll
 from ..._metal3.kinds import KNOWN
 from ..interruption.outlook import Outlook, say
@@ -39,6 +42,8 @@ from .kubelet_questions import with_answers
 
 INTERVAL_SECONDS = 5
 _INTERRUPTING = (REBOOT, REPLACE)
+# What the mark of a host begins with whose Machine was replaced.
+_MARKED_BY = "metal3.baremetal: "
 _GOALS = {RETRY: "free of errors", REBOOT: "Ready again"}
 
 
@@ -96,11 +101,18 @@ class RemediationService:
                     f"; to be tried: {', '.join(item.steps)}" if item.steps else ""))
         # A run that was killed may have left its mark on Machines that are well by now.
         self._keep_from_checks([item for item in found if not item.reason and item.machine], node.give_back)
+        self.warnings += [line for item in found for line in [_still_marked(item)] if line]
         ill = [item for item in found if item.reason]
-        if not self.check_mode:
+        if self.check_mode:
+            allowed = f"nothing that is allowed (up_to {self.params['up_to']}) helps"
+            self.warnings += [f"without check mode this would fail: {item.name}: {item.reason}; {allowed}"
+                              for item in ill if not item.steps]
+        else:
             for step in (RETRY, REBOOT, REPLACE):
                 ill = self._try(step, ill)
-        result = {"changed": bool(self.diff) or any(item.steps for item in found), "diff": self.diff,
+        # What was to be tried may not have been: the host had recovered by then, or somebody else works on it.
+        would_change = self.check_mode and any(item.steps for item in found)
+        result = {"changed": bool(self.diff) or would_change, "diff": self.diff,
                   "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1),
                   "hosts": [self._result(item) for item in found]}
         if ill and not self.check_mode:
@@ -161,9 +173,16 @@ class RemediationService:
             self._replace(due)
             return [item for item in ill if item.name not in self._helped]
         due = self._still(step, due)
-        asked = self._asked(step, due)
-        if asked:
-            self._until_well(step, asked)
+        try:
+            asked = self._asked(step, due)
+            if asked:
+                self._until_well(step, asked)
+        except ReportedError:
+            if step == REBOOT:
+                # Nobody would look at these Machines before the next run; an API server that is away is asked by that.
+                with contextlib.suppress(KubeError):
+                    self._keep_from_checks(due, node.give_back)
+            raise
         if step == REBOOT:
             # Also of those that stay ill: health checks are not kept from a Machine for longer than it is worked on.
             self._keep_from_checks(due, node.give_back)
@@ -337,8 +356,8 @@ class RemediationService:
 
     def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:
         """Mark hosts so that no machine gets them, and return those that were marked."""
-        requests = [Request(item.name, "mark_unhealthy", reason=f"metal3.baremetal: {item.reason}"[:200],
-                            now=timestamp(self.now())) for item in due]
+        requests = [Request(item.name, "mark_unhealthy", reason=_reason_of_mark(item), now=timestamp(self.now()))
+                    for item in due]
         began = len(self.diff)
         kept = self._act(REPLACE, due, requests, [])
         self._marked = set(item["host"] for item in self.diff[began:] if not item["before"])
@@ -356,3 +375,24 @@ class RemediationService:
                  if stored and uid_of(stored) == uid_of(machine)]
         Patches(self.client, self.check_mode, self.progress, self.sleep, make).apply(
             KNOWN["Machine"], fresh, self.diff, self.done)
+
+
+def _reason_of_mark(item: Patient) -> str | None:
+    """Return the value of the mark that keeps machines from a host; None leaves what somebody has written there."""
+    is_marked = host_annotations.UNHEALTHY in host_annotations.of(item.host)
+    # The mark of a move is not left, but refused.
+    if is_marked and host_annotations.UNHEALTHY not in host_annotations.kept_by(item.host):
+        return None
+    return f"{_MARKED_BY}{item.reason}"[:200]
+
+
+def _still_marked(item: Patient) -> str:
+    """Return what is said of a host that is well and that no machine gets, since a run has replaced its Machine.
+
+    Or that run was killed before it did. CAPM3 passes such hosts over, and says of no machine that it waits for one.
+    """
+    marks = host_annotations.of(item.host)
+    value = next((marks[mark] for mark in host_annotations.UNHEALTHY_MARKS if mark in marks), "")
+    return "" if item.reason or not str(value).startswith(_MARKED_BY) else plain(
+        f"{item.name}: nothing is wrong with it, and it is marked unhealthy, so that no machine gets it ({value}); "
+        "when it is repaired, mark it healthy (playbook host_action, mark_healthy)")

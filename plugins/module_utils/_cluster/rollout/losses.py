@@ -15,6 +15,7 @@ from ..._host.state import lock as host_lock
 from ..._kube.objects.finalizers import is_going
 from ..machines.actions import is_preferred
 from ..workflow.metalstack import server_of
+from ..workflow.topology import groups_of
 
 # REPLACED: others take their place afterwards, ROLLED: before.
 REMOVED, SCALED, REPLACED, ROLLED = "removed", "scaled", "replaced", "rolled"
@@ -31,7 +32,8 @@ def losses(description, changes, removed, snapshot):
     :param removed: objects that the plan deletes
     :param snapshot: a workflow Snapshot of the present state
     """
-    in_place = dict((group.owner, not makes_room_first(group)) for group in description.groups)
+    in_place = dict((owner, not makes_room_first(group))
+                    for owner, group in groups_of(description, snapshot.owners()).items())
     found = []
     for change in changes:
         owner = snapshot.get(change["kind"], change["owner"])

@@ -14,7 +14,7 @@ from typing import Any
 from ..._common.texts.formats import duration
 from ..interruption.budgets import budget_lines, end_of_drain
 from ..interruption.machines import boot_seconds, unready, unready_line
-from ..workflow.topology import topology_of
+from ..workflow.topology import groups_of, topology_of
 
 Object = Mapping[str, Any]
 
@@ -49,33 +49,33 @@ def _short_checks(description, snapshot, owners):
     slowest = max(((seconds, machine["metadata"]["name"]) for machine in snapshot.mine("Machine")
                    for seconds in [boot_seconds(snapshot, machine)] if seconds), default=None)
     result = []
-    for group in description.groups:
+    for owner, group in groups_of(description, snapshot.owners()).items():
         check = group.get("health_check")
-        if not slowest or group.owner not in owners or not check or not check["enabled"]:
+        if not slowest or owner not in owners or not check or not check["enabled"]:
             continue
         limit = check["node_startup_timeout_seconds"]
         # 0 switches the check off (Cluster API, MachineHealthCheck).
         if limit and limit < slowest[0]:
             result.append(
-                f"{group.owner}: health_check.node_startup_timeout_seconds is {limit}, but Machine {slowest[1]} took "
+                f"{owner}: health_check.node_startup_timeout_seconds is {limit}, but Machine {slowest[1]} took "
                 f"{duration(slowest[0])} to become a node: new machines would be deleted before they are nodes; set it "
                 f"to twice that, {int(2 * slowest[0])}")
     return result
 
 
-def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], cluster: Object | None,
+def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], snapshot: Any,
                      in_turn: bool) -> list[str]:
     """Return what is begun before the first new machine has shown that it becomes ready.
 
     :param description: a ClusterDescription
     :param changes: those of ``rollout.preview`` that replace machines
-    :param cluster: the stored Cluster
+    :param snapshot: a workflow Snapshot of the present state
     :param in_turn: whether the run lets pools begin one after another: it waits, and no upgrade is under way
     """
     changes = list(changes)
-    groups = dict((group.owner, group) for group in description.groups)
+    groups = groups_of(description, snapshot.owners())
     found = [_at_once(groups[change["owner"]], change) for change in changes if change["owner"] in groups]
-    topology = topology_of(cluster)
+    topology = topology_of(snapshot.cluster)
     if len(changes) > 1 and topology and not in_turn and topology.get("version") == description.kubernetes_version:
         names = ", ".join(sorted(change["owner"] for change in changes))
         found.append(f"{names} replace machines at the same time: of a cluster with a topology Cluster API puts only "
@@ -107,14 +107,17 @@ def _number(value: Any, default: int, replicas: int, rounded: Callable[[float], 
 
 
 def budget_warnings(description: Any, owners: Iterable[str], budgets: Iterable[Object],
-                    pods: Iterable[Object]) -> list[str]:
+                    pods: Iterable[Object], stored: Iterable[Object] = ()) -> list[str]:
     """Return a warning for each PodDisruptionBudget that lets no pod go from the nodes that would be drained.
 
     :param description: a ClusterDescription
     :param owners: names of the owners whose machines would go
     :param budgets: PodDisruptionBudgets of the workload cluster
     :param pods: pods on the nodes that would go
+    :param stored: the cluster's owners of machines
     """
     # A pool that goes is not described any more.
-    limits = [group.get("node_drain_timeout_seconds") for group in description.groups if group.owner in set(owners)]
+    names = set(owners)
+    limits = [group.get("node_drain_timeout_seconds")
+              for owner, group in groups_of(description, stored).items() if owner in names]
     return budget_lines(budgets, pods, end_of_drain(limits))

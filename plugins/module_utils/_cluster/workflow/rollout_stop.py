@@ -122,3 +122,16 @@ def sets_of(snapshot: Any, owner: str) -> list[Object]:
     """
     return [item for item in snapshot.mine("MachineSet")
             if (item["metadata"].get("labels") or {}).get(DEPLOYMENT_LABEL) == owner]
+
+
+def left_behind(snapshot: Any) -> list[str]:
+    """Return the names of MachineDeployments that nobody has paused, and whose MachineSets are stopped all the same.
+
+    A stop begins with the owner and ends with it, so that a run was killed in between. Cluster API makes and deletes
+    no machine of such a MachineSet, and says nothing of it.
+
+    :param snapshot: a workflow Snapshot
+    """
+    return sorted(owner["metadata"]["name"] for owner in snapshot.owners()
+                  if owner["kind"] == "MachineDeployment" and not is_paused_alone(owner)
+                  and any(map(is_stopped, sets_of(snapshot, owner["metadata"]["name"]))))

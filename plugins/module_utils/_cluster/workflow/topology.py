@@ -15,7 +15,7 @@ from ..._kube.objects.titles import title_of
 from .snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
 
 if TYPE_CHECKING:
-    from ..description.model import ClusterDescription
+    from ..description.model import ClusterDescription, Group
 
 Object = Mapping[str, Any]
 Objects = Mapping[str, list[dict[str, Any]]]
@@ -137,6 +137,16 @@ def described_name(owner: Object, description: ClusterDescription) -> str:
 def names_of(owner: Object, description: ClusterDescription) -> set[str]:
     """Return the names by which an owner is known: its own and its description's."""
     return {owner["metadata"]["name"], described_name(owner, description)}
+
+
+def groups_of(description: ClusterDescription, owners: Iterable[Object]) -> dict[str, Group]:
+    """Return the described groups by the names of their owners: those of the description, and those that are stored.
+
+    :param owners: stored KubeadmControlPlane and MachineDeployments of the cluster
+    """
+    found = dict((group.owner, group) for group in description.groups)
+    stored = dict((owner["metadata"]["name"], found.get(described_name(owner, description))) for owner in owners)
+    return dict(found, **dict((name, group) for name, group in stored.items() if group is not None))
 
 
 def _version_of(owner: Object) -> str | None:

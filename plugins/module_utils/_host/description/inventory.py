@@ -4,6 +4,7 @@
 """From a server's inventory variables to an entry for ``baremetal_host``: by one table of names for both ways."""
 from __future__ import annotations
 
+import difflib
 import json
 
 from ..._bmc.addresses.names import VARIABLES
@@ -12,6 +13,7 @@ from . import fields as host_fields
 PREFIX = "bmh_"
 # Variables with the prefix that are for other modules than baremetal_host.
 OTHERS = ("bmh_expected", "bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
+_LIKENESS = 0.8
 # option of a module: variable of the role hosts by which it is set.
 ROLE_VARIABLES = {
     "force_hosts": "hosts_force",
@@ -79,6 +81,15 @@ def entry(name, variables):
     result.setdefault("labels", {})
     result.setdefault("annotations", {})
     return result
+
+
+def other_meant(option):
+    """Return the variable for another module that an unknown option was made of, mistyped; None when none is like it.
+
+    :param option: the variable without its prefix
+    """
+    near = difflib.get_close_matches(f"{PREFIX}{option}", OTHERS, 1, _LIKENESS)
+    return near[0] if near else None
 
 
 def entries_of(values, names, option=None):

@@ -16,6 +16,7 @@ from ..._common.options.field_checks import show
 from ..._common.options.fields import as_read, check_fields
 from ..._common.problems.problem import Problem
 from ..description import fields as host_fields
+from ..description import inventory as host_inventory
 from ..rules import bmc as host_bmc_rules
 from ..rules import boot as host_boot_rules
 from ..rules import data as host_data_rules
@@ -46,8 +47,14 @@ def check_values(hosts):
                 Problem("value", label, "hosts", show(entry), "a dictionary", "give one dictionary for each host")
             )
         else:
-            problems += check_fields(label, "", host_fields.HOST, entry)
+            problems += [_with_hint(problem) for problem in check_fields(label, "", host_fields.HOST, entry)]
     return problems
+
+
+def _with_hint(problem):
+    """Return a Problem that names the variable of another module, where an unknown option was made of one."""
+    meant = host_inventory.other_meant(problem.field) if problem.code == "unknown-variable" else None
+    return problem._replace(hint=f"remove it (perhaps {meant} is meant)") if meant else problem
 
 
 def check_raw(hosts, wait_for=None):
