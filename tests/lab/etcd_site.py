@@ -49,15 +49,15 @@ class EtcdSite:
         self.kubeconfig = folder / "kubeconfig-of-before"
 
     def run(self, *arguments, playbook="cluster", **extra):
-        return self.lab.playbook(playbook, *arguments, extra=dict(self.variables, etcd_cluster=self.name, **extra),
-                                 seconds=SECONDS)
+        return self.lab.playbook(playbook, *arguments, extra=dict(self.variables, **extra), seconds=SECONDS)
 
     def snapshot(self, *arguments, **extra):
-        return self.run(*arguments, playbook="etcd_snapshot", etcd_directory=str(self.folder / "snapshots"),
-                        etcd_recipients=[self.recipient], etcd_identity_file=str(self.identity_file), **extra)
+        return self.run(*arguments, playbook="etcd_snapshot", etcd_cluster=self.name,
+                        etcd_directory=str(self.folder / "snapshots"), etcd_recipients=[self.recipient],
+                        etcd_identity_file=str(self.identity_file), **extra)
 
     def restore(self, path, *arguments, **extra):
-        return self.run(*arguments, playbook="etcd_restore", etcd_path=str(path),
+        return self.run(*arguments, playbook="etcd_restore", etcd_cluster=self.name, etcd_path=str(path),
                         etcd_identity_file=str(self.identity_file), **extra)
 
     def begin_restore(self, path, **extra):
