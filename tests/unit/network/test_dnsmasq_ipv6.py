@@ -128,7 +128,8 @@ def test_an_address_that_a_card_gives_itself_is_not_what_the_agent_waits_for(tmp
 
 
 @pytest.mark.parametrize("parameter, addresses", [
-    ("ip=dhcp6", ["fd00:22::11/128"]),
+    # Without a name it counts for cards alone, of which this end of a cable is none.
+    ("ip=client:dhcp6", ["fd00:22::11/128"]),
     # An address of IPv6 is what the router of that network says.
     ("ip=172.22.0.77::172.22.0.1:255.255.255.0::client:none", ["172.22.0.77/24", "fd00:22::11/128"])])
 def test_what_the_agents_kernel_parameters_say_counts(tmp_path, parameter, addresses):
