@@ -66,6 +66,8 @@ def run(folder, name, first, second, *arguments, text=""):
     ("rotate_bmc_credentials", "bmc_credentials_password_file", "a.json", "b.json", {}),
     ("rotate_bmc_credentials", "bmc_credentials_password_length", 12, None, {}),
     ("rotate_bmc_credentials", "bmc_credentials_take_over", "m1", None, {}),
+    ("rotate_bmc_credentials", "bmc_credentials_namespace", None, "other", {}),
+    ("rotate_bmc_credentials", "bmc_credentials_kubeconfig", "/a", "/b", {}),
     ("rotate_bmc_credentials", "metal3_namespace", None, "other", {}),
     ("move_hosts", "pivot_to_kubeconfig", "/a", "/b", {}),
     ("move_hosts", "pivot_reach_from", "none", None, {"pivot_to_kubeconfig": "/a"}),
