@@ -14,6 +14,8 @@ from fakes import playbook
 from fakes.http_server import QuietHandler, Served
 from tooling import ansible_yaml
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
+
 LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
 ROLE = playbook.ROOT / "roles" / "ironic"
 OLD, NEW = ("former", "old-password"), ("present", "new-password")
@@ -54,7 +56,8 @@ def plane_in_rotation(tmp_path):
                for name, password in (OLD, NEW)]
     (folder / "ironic" / "htpasswd").write_text("".join(f"{name}:{digest}\n" for name, digest in digests))
     (folder / "pki").mkdir()
-    (folder / "pki" / "ca.crt").touch()
+    # Read whatever the URL, which is one without TLS here.
+    (folder / "pki" / "ca.crt").write_bytes(certificates.self_signed(["localhost"])[1])
     return folder
 
 

@@ -46,7 +46,10 @@ def write(here: Side, there: Side, hosts: Iterable[Object], names: Iterable[str]
         (host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
     come = set(names)
     _change(here, lambda _stored: notes)
-    _change(there, lambda stored: dict.fromkeys(come & set(handed_over.read(stored))))
+    # Another text for one of them is another run's, with which the host has left again.
+    stale = handed_over.texts(there.client.get(_CONFIG_MAP, there.namespace, handed_over.NAME))
+    _change(there, lambda stored: dict.fromkeys(
+        name for name, text in handed_over.texts(stored).items() if name in come and stale.get(name) == text))
 
 
 def carry(here: Side, there: Side, names: Iterable[str]) -> None:

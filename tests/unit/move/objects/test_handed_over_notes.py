@@ -56,13 +56,13 @@ def test_a_note_that_another_run_writes_at_that_moment_stays(monkeypatch):
 
     def after_another_run(*arguments, **options):
         monkeypatch.setattr(there, "patch", patch)
-        patch(arguments[0], NAMESPACE, handed_over.NAME, {"data": {"b": handed_over.note(
-            host("b"), "https://elsewhere:6443", "2026-11-25T00:00:00Z")}})
+        patch(arguments[0], NAMESPACE, handed_over.NAME, {"data": dict((name, handed_over.note(
+            host(name), "https://elsewhere:6443", "2026-11-25T00:00:00Z")) for name in ("a", "b"))})
         return patch(*arguments, **options)
 
     monkeypatch.setattr(there, "patch", after_another_run)
     write(here, there, "a")
-    assert noted(there) == ["b"]
+    assert noted(there) == ["a", "b"]
 
 
 def test_each_write_of_notes_rests_on_those_that_were_read(monkeypatch):
