@@ -105,7 +105,7 @@ class Site(Operator):
         servers, labels = content["all"]["children"]["baremetal"], {PXE: {"rack": "r1"}, MEDIA: {"rack": "r2"}}
         servers["hosts"] = dict((name, dict(self._bmc(name), bmh_labels=labels[name])) for name in self.servers)
         cluster = content["all"]["children"]["clusters"]["children"]["prod"]["vars"]
-        # An emulated processor renews the two elections too late, so each of these programs would end and start again.
+        # On an emulated processor they renew their leases too late, and end for that (docs/decisions/0896).
         unelected = {"extraArgs": [{"name": "leader-elect", "value": "false"}]}
         cluster["cluster_control_plane"].update(
             replicas=1, cluster_configuration={"controllerManager": unelected, "scheduler": unelected})
