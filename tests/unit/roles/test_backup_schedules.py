@@ -66,13 +66,18 @@ def test_the_name_for_a_long_namespace_is_one_that_a_cron_job_may_have(tmp_path)
     assert all(name.startswith("metal3-backup-production-of-the-northern") for name in found)
 
 
+def test_a_name_with_dots_is_one_that_a_cron_job_may_have(tmp_path):
+    assert ("CronJob", "metal3-backup", "weekly.site-1") in names(applied(
+        tmp_path / "one", backup_schedule_name="weekly.site-1"))
+
+
 def test_a_name_of_38_characters_is_not_shortened(tmp_path):
     namespace = "n" * 38
     assert ("CronJob", "metal3-backup", f"metal3-backup-{namespace}") in names(applied(
         tmp_path / "one", metal3_namespace=namespace))
 
 
-@pytest.mark.parametrize("name", ["n" * 53, "Weekly", "weekly-", "a\nb"])
+@pytest.mark.parametrize("name", ["n" * 53, "Weekly", "weekly-", "a\nb", "weekly\n", "a..b"])
 def test_a_name_that_is_none_is_refused_before_anything_is_written(tmp_path, name):
     text = json.dumps([{"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.import_role": {
         "name": "metal3.baremetal.backup", "tasks_from": "schedule"}}]}])

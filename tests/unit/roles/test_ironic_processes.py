@@ -123,6 +123,15 @@ def test_conductors_of_two_planes_with_one_port_of_ironic_have_addresses_of_thei
     assert len(first | second) == 8
 
 
+def test_the_api_asks_no_conductor_at_its_former_address():
+    """It keeps its list of them for 15 s, in which what it had to ask them failed although Ironic was ready."""
+    given = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "vars" / "main.yml").read_text())
+    certificate = "{{ management_plane.dir }}/pki/ironic-json-rpc.crt"
+    assert certificate in given["ironic_conductor_program"]["restart_on"]
+    program, = given["ironic_api_programs"]
+    assert certificate in program["restart_on"]
+
+
 @pytest.mark.parametrize(("processes", "arguments", "users"), [
     ("combined", ["/v/bin/ironic-dbsync", "/p/ironic/ironic.conf", "/p/ironic"], ["ironic"]),
     ("separate", ["/v/bin/ironic-dbsync", "/p/ironic/ironic.conf", "/p/mariadb", "/p/mariadb/mariadb.sock"],
