@@ -37,7 +37,8 @@ def run(folder, name, parts=(), *arguments):
     given = {"provisioning_network_name": "provisioning", "provisioning_network_parts": list(parts),
              "provisioning_network_unit_files": dict((part, str(folder / f"{part}.service")) for part in PARTS),
              "provisioning_network_marks": dict((part, str(folder / f"{part}.let-go")) for part in PARTS),
-             "provisioning_network_serves_dhcp": True, "provisioning_network_keepalived_address": "192.0.2.2/24",
+             "provisioning_network_dhcp_log_file": "", "provisioning_network_serves_dhcp": True,
+             "provisioning_network_keepalived_address": "192.0.2.2/24",
              "provisioning_network_interface": {"confirmation_needed": False}}
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": [
         {"include_vars": str(ROLE / "vars" / "main.yml")}, {"import_tasks": name}]}])
