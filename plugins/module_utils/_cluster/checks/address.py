@@ -11,9 +11,9 @@ from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
-from ..render.endpoint import NONE
+from ..description.spec import NO_HOLDER
 
-_ELSEWHERE = f"set holder to {NONE} when a load balancer has it"
+_ELSEWHERE = f"set holder to {NO_HOLDER} when a load balancer has it"
 
 
 def node_networks(description):
@@ -68,7 +68,7 @@ def endpoint_problems(subject, description):
             found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
                                  "an address of its own", "take it out of pre_allocations, or choose another"))
     # A load balancer is where its operator has put it: on the router, or on another network.
-    if description.endpoint.get("holder") != NONE:
+    if description.endpoint.get("holder") != NO_HOLDER:
         found += _virtual_address_problems(subject, description, address)
     for option in ("pod_cidrs", "service_cidrs"):
         for text in getattr(description, option):

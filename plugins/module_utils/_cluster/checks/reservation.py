@@ -18,11 +18,10 @@ from ..._common.problems.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.range import Span, overlap, span_of
 from ..description.model import ClusterDescription
-from ..description.spec import ENDPOINT_HOLDERS
+from ..description.spec import HOLDERS_ON_MACHINES, NO_HOLDER
 from .hardware import hardware_of
 from .hosts import matches
 
-_NONE = ENDPOINT_HOLDERS[0]
 Object = dict[str, Any]
 
 
@@ -117,7 +116,7 @@ def _of_endpoint(subject: str, description: ClusterDescription, endpoint: Mappin
     lent = _lent(address, dhcp)
     if lent is None:
         return []
-    if endpoint.get("holder") not in (_NONE, None):
+    if endpoint.get("holder") not in (NO_HOLDER, None):
         return [Problem("endpoint", subject, "endpoint.host", f"{address}, {lent.words}",
                         "an address that no server gets",
                         f"with holder: {endpoint['holder']} machines hold it beside their own; choose one outside of "
@@ -131,7 +130,7 @@ def _of_endpoint(subject: str, description: ClusterDescription, endpoint: Mappin
 
 def _of_kept(subject: str, description: ClusterDescription, address: Any, lent: _Lent, hosts: Iterable[Object],
              hardware: Mapping[str, Object] | None) -> list[Problem]:
-    plane, virtual, found = description.groups[0], " or ".join(ENDPOINT_HOLDERS[1:]), []
+    plane, virtual, found = description.groups[0], " or ".join(HOLDERS_ON_MACHINES), []
     having, others = [], []
     for host in hosts:
         has = lent.mac in _macs(host, hardware or {})

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._common.addresses import ip_texts
 from ..._ipam.options import pool_options
-from .spec import ENDPOINT_HOLDERS, OF_OWNERS, machine_options
+from .spec import KEEPALIVED, OF_OWNERS, machine_options
 
 CONTROL_PLANE = "control-plane"
 WORKER = "worker"
@@ -30,11 +30,8 @@ _NAMES_OF_POOLS = ("ipAddressFromIPPool", "fromIPPool", "dnsFromIPPool")
 _AS_CAPM3_TAKES_IT = ("metadata", "network_data")
 # A whole cluster has no such option.
 _ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
-
-
 # Of an endpoint whose address ends with 0, which is no number of a virtual router.
 _DEFAULT_ROUTER_ID = 51
-_KEEPALIVED = ENDPOINT_HOLDERS[1]
 
 
 class VirtualRouter(NamedTuple):
@@ -189,7 +186,7 @@ class ClusterDescription:
     def virtual_router(self) -> VirtualRouter | None:
         """Return that of the endpoint, None without keepalived."""
         endpoint = self.endpoint or {}
-        if endpoint.get("holder") != _KEEPALIVED or not ip_texts.is_address(endpoint["host"]):
+        if endpoint.get("holder") != KEEPALIVED or not ip_texts.is_address(endpoint["host"]):
             return None
         address = ip_texts.address(endpoint["host"])
         return VirtualRouter(address, router_number(endpoint, address))

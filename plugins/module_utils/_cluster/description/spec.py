@@ -17,7 +17,8 @@ METAL3, METALSTACK = PROVIDERS = ("metal3", "metalstack")
 LINK_KINDS = ("ethernet", "bond", "vlan")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
 # Something outside of the description, or a program on the control plane machines.
-ENDPOINT_HOLDERS = ("none", "keepalived", "kube-vip")
+ENDPOINT_HOLDERS = NO_HOLDER, KEEPALIVED, KUBE_VIP = ("none", "keepalived", "kube-vip")
+HOLDERS_ON_MACHINES = (KEEPALIVED, KUBE_VIP)
 # Where the network add-on comes from: this collection, the module's manifests, or elsewhere.
 NETWORK_ADDONS = ("flannel", "manifests", "none")
 # flannel's documentation, backends.md: those that need no other program on the nodes and no cloud.

@@ -101,7 +101,7 @@ class RemediationService:
                     f"; to be tried: {', '.join(item.steps)}" if item.steps else ""))
         # A run that was killed may have left its mark on Machines that are well by now.
         self._keep_from_checks([item for item in found if not item.reason and item.machine], node.give_back)
-        self.warnings += [line for item in found for line in [_still_marked(item)] if line]
+        self.warnings += filter(None, map(_still_marked, found))
         ill = [item for item in found if item.reason]
         if self.check_mode:
             allowed = f"nothing that is allowed (up_to {self.params['up_to']}) helps"

@@ -11,16 +11,13 @@ from ..._common.documents.tolerant import dict_in, dicts_in
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..description.model import VirtualRouter, router_number
-from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
+from ..description.spec import HOLDERS_ON_MACHINES, KEEPALIVED, KUBE_VIP, METALSTACK, NO_HOLDER
 from ..description.version_number import parse
 from . import images, kube_vip
 from .network import device_names, node_ip_network
 
-NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
-# Those that are programs on the control plane machines.
-_ON_MACHINES = (KEEPALIVED, KUBE_VIP)
 # Options of the endpoint, each with the holders that have it.
-_OPTIONS = (("interface", _ON_MACHINES), ("virtual_router_id", (KEEPALIVED,)), ("image", (KUBE_VIP,)))
+_OPTIONS = (("interface", HOLDERS_ON_MACHINES), ("virtual_router_id", (KEEPALIVED,)), ("image", (KUBE_VIP,)))
 CONFIGURATION = "/etc/keepalived/keepalived.conf"
 # Where CABPK puts the init configuration; absent on machines that join.
 INIT_FILE = "/run/kubeadm/kubeadm.yaml"
@@ -175,14 +172,14 @@ def holder_problems(subject, description):
     found = [Problem("endpoint", subject, f"endpoint.{option}", shown(endpoint[option]),
                      f"nothing without holder: {' or '.join(holders)}", "remove it, or choose that holder")
              for option, holders in _OPTIONS if endpoint.get(option) is not None and holder not in holders]
-    if holder not in _ON_MACHINES:
+    if holder not in HOLDERS_ON_MACHINES:
         return found
     try:
         ip_texts.address(endpoint["host"])
     except ValueError:
         found.append(Problem(
             "endpoint", subject, "endpoint.host", shown(endpoint["host"]), f"an address with holder: {holder}",
-            f"a name belongs to something outside of the cluster, which is holder: {NONE}"))
+            f"a name belongs to something outside of the cluster, which is holder: {NO_HOLDER}"))
     router_id = endpoint.get("virtual_router_id")
     if router_id is not None and not 1 <= router_id <= 255:
         found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", shown(router_id), "1 to 255"))
@@ -257,5 +254,5 @@ def holder_warning(description):
     if hidden or any(endpoint["host"] in text for text in texts + list(plane.get("pre_commands") or [])):
         return None
     return ("endpoint.holder", f"nothing, and no file or command of the control plane names {endpoint['host']}",
-            f"without a holder of this address no machine joins: set holder to {' or '.join(_ON_MACHINES)} for the "
-            f"control plane machines themselves, or to {NONE} when a load balancer has it")
+            f"without a holder of this address no machine joins: set holder to {' or '.join(HOLDERS_ON_MACHINES)} for "
+            f"the control plane machines themselves, or to {NO_HOLDER} when a load balancer has it")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 from ..description.model import merge
-from ..description.spec import METALSTACK
+from ..description.spec import KUBE_VIP, METALSTACK
 from . import endpoint as cluster_endpoint
 from . import registries as cluster_registries
 from .network import node_ip_template
@@ -70,7 +70,7 @@ def _local_endpoint(description):
     On a machine of metal-stack kubeadm could take the endpoint for the machine's own address: both are on the loopback
     device. The provider's own templates have it this way.
     """
-    if description.provider != METALSTACK or description.endpoint.get("holder") != cluster_endpoint.KUBE_VIP:
+    if description.provider != METALSTACK or description.endpoint.get("holder") != KUBE_VIP:
         return {}
     local = "127.0.0.1" if ":" not in description.endpoint["host"] else "::1"
     return {"localAPIEndpoint": {"advertiseAddress": local, "bindPort": description.endpoint["port"]}}
