@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
+from fakes.time_limits import within_processor_time
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.quoted_secrets import without_secrets
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import secret_texts
@@ -53,7 +53,5 @@ def test_of_several_cut_texts_in_one_each_is_hidden():
 @pytest.mark.parametrize("text", ["." * 20000, "canary..." * 2000])
 def test_a_text_of_dots_does_not_take_minutes(text):
     """A BMC or whoever writes an object may send one of megabytes, which would hold up the run for days."""
-    began = time.process_time()
-    shown = without_secrets({"model": text}, ["canary-5e7a93af", "another-" * 400])["model"]
-    assert time.process_time() - began < 2
-    assert shown == text.replace("canary", MARK)
+    shown = within_processor_time(2, without_secrets, {"model": text}, ["canary-5e7a93af", "another-" * 400])
+    assert shown["model"] == text.replace("canary", MARK)

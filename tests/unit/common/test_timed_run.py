@@ -10,11 +10,12 @@ import sys
 import time
 
 import pytest
+from fakes.time_limits import ends
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import timed_run
 
 # Starts a program that starts another one, as go does git; each prints its number, and all wait.
-NESTED = "sh -c 'sh -c \"echo \\$\\$; exec sleep 60\" & echo $$; wait' & echo $$; wait"
+NESTED = "sh -c 'sh -c \"echo \\$\\$; exec sleep 3600\" & echo $$; wait' & echo $$; wait"
 
 
 def is_there(pid):
@@ -36,19 +37,16 @@ def gone(pids, seconds=10):
 
 def test_what_a_late_program_has_started_ends_with_it(tmp_path):
     output = tmp_path / "pids"
-    began = time.monotonic()
-    with open(output, "w", encoding="ascii") as stream, pytest.raises(
+    with open(output, "w", encoding="ascii") as stream, ends(), pytest.raises(
             timed_run.LateError, match=r"^did not end within 1 s, and was ended$"):
         timed_run.run(["sh", "-c", NESTED], 1, stdout=stream)
     pids = [int(line) for line in output.read_text().split()]
-    assert len(pids) == 3 and gone(pids) and time.monotonic() - began < 30
+    assert len(pids) == 3 and gone(pids)
 
 
 def test_a_program_that_holds_the_output_is_not_waited_for():
-    began = time.monotonic()
-    with pytest.raises(timed_run.LateError):
+    with ends(), pytest.raises(timed_run.LateError):
         timed_run.run(["sh", "-c", NESTED], 0.5, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert time.monotonic() - began < 30
 
 
 def test_an_interrupted_run_ends_its_program(tmp_path, monkeypatch):

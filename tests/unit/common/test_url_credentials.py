@@ -4,9 +4,8 @@
 """User names, passwords and queries in URLs."""
 from __future__ import annotations
 
-import time
-
 import pytest
+from fakes.time_limits import within_processor_time
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import field_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
@@ -55,9 +54,7 @@ def test_a_query_that_changes_is_marked_and_looked_for_elsewhere():
 
 def test_many_addresses_take_no_longer_than_one():
     text = "://a" * 20000
-    began = time.monotonic()
-    assert redaction.redacted(text + "?") == text + "?"
-    assert time.monotonic() - began < 5
+    assert within_processor_time(5, redaction.redacted, text + "?") == text + "?"
 
 
 def test_messages_show_values_without_them():

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 
 import pytest
+from fakes.time_limits import within_processor_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,9 +148,7 @@ def test_what_to_do_about_it(status, message, method, path, next_step):
 
 
 def test_a_page_of_begun_titles_does_not_take_seconds():
-    began = time.process_time()
-    assert text_of("<" + "<title" * 16000) == "HTML"
-    assert time.process_time() - began < 0.5
+    assert within_processor_time(0.5, text_of, "<" + "<title" * 16000) == "HTML"
     assert text_of("<html><title class='a'>504 Gateway\nTime-out</title>") == "HTML (504 Gateway Time-out)"
 
 

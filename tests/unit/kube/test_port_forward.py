@@ -9,12 +9,12 @@ import contextlib
 import hashlib
 import socket
 import threading
-import time
 import types
 
 import pytest
 import websocket
 from fakes.slow_server import ENDLESS, slow_server
+from fakes.time_limits import ends
 from websocket._url import _is_no_proxy_host
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import port_forward, web_socket
@@ -246,15 +246,12 @@ def test_a_refusal_of_any_length_is_left(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["status line", "head", "refusal"])
 def test_a_connection_that_is_never_made_is_left(kind):
-    began = time.monotonic()
-    with slow_server(*ENDLESS[kind]) as url, pytest.raises(KubeError, match="does not answer"):
+    with slow_server(*ENDLESS[kind]) as url, ends(), pytest.raises(KubeError, match="does not answer"):
         received(url, 1)
-    assert time.monotonic() - began < 8
 
 
 def test_bytes_that_come_without_an_end_are_left():
-    began = time.monotonic()
     ports = b"\x82\x03\x00" + (2379).to_bytes(2, "little")
-    with endless_server(ports, b"\x82\x02\x00x", 0.05) as url, pytest.raises(KubeError, match="no end within 1 s"):
+    with endless_server(ports, b"\x82\x02\x00x", 0.05) as url, ends(), \
+            pytest.raises(KubeError, match="no end within 1 s"):
         received(url, 1)
-    assert time.monotonic() - began < 8

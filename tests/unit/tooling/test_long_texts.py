@@ -4,9 +4,8 @@
 """Long texts and large numbers from outside: what reads them needs a time in proportion to their length."""
 from __future__ import annotations
 
-import time
-
 import pytest
+from fakes.time_limits import within_processor_time
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import ipmi, redfish_facts
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents
@@ -67,9 +66,7 @@ def test_a_long_text_takes_no_square_of_its_length(reader):
     for unit in UNITS:
         for begin in ("", "-----BEGIN CERTIFICATE-----", "//", "image"):
             text = begin + unit * (LENGTH // len(unit)) + "\x00"
-            began = time.process_time()
-            READERS[reader](text)
-            assert time.process_time() - began < 1.5, (unit, begin)
+            within_processor_time(1.5, READERS[reader], text)
 
 
 @pytest.mark.parametrize("text", ["1e999999999", "1E-999999999", "1e1000000", "9" * 5000, "1" * 70])
