@@ -35,6 +35,7 @@ from network_machine import ssh_options
 from plane_operator import Operator, Played
 from support import NAMESPACE
 from tooling.guide_blocks import DOCSITE, blocks
+from virtual_cluster import SLOW
 
 PAGE = "first_cluster"
 # The guide's servers of two racks, by the names that they have in the lab.
@@ -105,10 +106,7 @@ class Site(Operator):
         servers, labels = content["all"]["children"]["baremetal"], {PXE: {"rack": "r1"}, MEDIA: {"rack": "r2"}}
         servers["hosts"] = dict((name, dict(self._bmc(name), bmh_labels=labels[name])) for name in self.servers)
         cluster = content["all"]["children"]["clusters"]["children"]["prod"]["vars"]
-        # On an emulated processor they renew their leases too late, and end for that (docs/decisions/0896).
-        unelected = {"extraArgs": [{"name": "leader-elect", "value": "false"}]}
-        cluster["cluster_control_plane"].update(
-            replicas=1, cluster_configuration={"controllerManager": unelected, "scheduler": unelected})
+        cluster["cluster_control_plane"].update(SLOW, replicas=1)
         cluster["cluster_workers"] = {}
         network = cluster["cluster_networks"]["nodes"]
         network["interface"] = CARD

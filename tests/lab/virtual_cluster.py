@@ -16,7 +16,16 @@ from virtual_site import BOOT_SECONDS
 IN_LAB = {"LAB_CLUSTER": "workload"}
 # Without KVM and beside other labs the API server takes longer than the 4 min that kubeadm waits for it.
 _TIMEOUTS = {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 1200}}
-SLOW = {"init_configuration": _TIMEOUTS, "join_configuration": _TIMEOUTS}
+# Each signal by which Go interrupts its own programs costs an emulated processor much.
+_ENVIRONMENT = {"extraEnvs": [{"name": "GODEBUG", "value": "asyncpreemptoff=1"}]}
+# They renew their leases late, and would end for that (docs/decisions/0896).
+_ELECTED = dict(_ENVIRONMENT, extraArgs=[{"name": f"leader-elect-{name}", "value": value} for name, value in (
+    ("lease-duration", "120s"), ("renew-deadline", "100s"), ("retry-period", "10s"))])
+# What the control plane's description has of an emulated server.
+SLOW = {"init_configuration": _TIMEOUTS, "join_configuration": _TIMEOUTS, "cluster_configuration": {
+    # A handshake with RSA takes several times as long, and each probe is one.
+    "encryptionAlgorithm": "ECDSA-P256",
+    "apiServer": _ENVIRONMENT, "controllerManager": _ELECTED, "scheduler": _ELECTED}}
 NOT_YET = (subprocess.CalledProcessError, subprocess.TimeoutExpired)
 
 
