@@ -5,8 +5,8 @@
 
 DHCP, boot loaders, image server, agent and plane are those of the collection's roles; of the lab there are the servers
 with their BMCs and the bridge. One server boots by virtual media and gets an image of its own, the other boots by PXE
-and becomes the cluster. The agent of the first is done before: two emulated servers that are busy slow a node down until its
-API server is ended.
+and becomes the cluster. The first one's agent has ended by then: beside another emulated server that is busy, a node
+becomes so slow that its API server is ended.
 """
 from __future__ import annotations
 
