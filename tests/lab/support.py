@@ -37,20 +37,40 @@ HOST = KNOWN["BareMetalHost"]
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
-def module(module_name, *flags, within_seconds=900, **arguments):
-    """Run a module of the collection as Ansible does and return its result.
+@contextlib.contextmanager
+def running_module(module_name, *flags, **arguments):
+    """Yield a module of the collection, as Ansible runs it, as a Run; and the Path of what it prints as errors.
 
     :param flags: of the program ``ansible``, for example ``--check``
-    :param within_seconds: time that it may take
     """
     with tempfile.TemporaryDirectory() as folder:
         log, errors = Path(folder, "output"), Path(folder, "errors")
         with log.open("w") as output, errors.open("w") as other:
             process = PROGRAMS.start("ansible", ["localhost", *flags, "-m", "metal3.baremetal." + module_name,
                                                  "-a", json.dumps(arguments)], (output, other), os.getcwd())
-            run = Run(process, log).finish(within_seconds)
+            yield Run(process, log), errors
+
+
+def module(module_name, *flags, within_seconds=900, **arguments):
+    """Run a module of the collection and return its result; see ``running_module``.
+
+    :param within_seconds: time that it may take
+    """
+    with running_module(module_name, *flags, **arguments) as (run, errors):
+        run.finish(within_seconds)
         assert run.returncode == 0, run.output + errors.read_text()
         return json.loads(run.output.partition("=>")[2])
+
+
+def killed_module(module_name, when, **arguments):
+    """Run a module until something holds, and kill it then.
+
+    :param when: returns whether it holds; a run that ends before fails the test
+    """
+    with running_module(module_name, **arguments) as (run, errors):
+        eventually(lambda: when() or run.process.poll() is not None, 300, "the moment at which a run is killed", 0.05)
+        assert run.process.poll() is None, run.output + errors.read_text()
+        run.kill()
 
 
 def only(*names):

@@ -23,7 +23,7 @@ import older_samples
 import pytest
 from fakes import move_planes
 from played_metal3 import PlayedMetal3, old
-from support import eventually, module
+from support import eventually, killed_module, module
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -43,6 +43,8 @@ NAMESPACE, NAME = "metal3", "prod"
 # The newest that Cluster API 1.10 knows.
 KUBERNETES = "v1.33.1"
 HOSTS = 4
+# By which the pool's machine is replaced.
+CHANGED = {"workers": {"pool-a": {"replicas": 1, "pre_commands": ["true"]}}}
 HARDWARE = {"nics": [{"name": "eno1", "mac": "00:5c:52:00:00:01"}], "cpu": {"count": 8},
             "storage": [{"name": "/dev/sda", "sizeBytes": 500 * 10 ** 9}]}
 CRD = KNOWN["CustomResourceDefinition"]
@@ -171,10 +173,10 @@ def plane(request):
                                   port=int(workload.server.rpartition(":")[2]))
 
 
-def cluster(plane, *flags, **changes):
-    """Run the module ``cluster`` with a description that says nothing of versions of the API."""
+def described(plane, **changes):
+    """Return options of the module ``cluster``, which say nothing of versions of the API."""
     url = "http://198.18.0.1/node.qcow2"
-    return module("cluster", *flags, **dict({
+    return dict({
         "kubeconfig": plane.kubeconfig, "namespace": NAMESPACE, "name": NAME, "kubernetes_version": KUBERNETES,
         "endpoint": {"host": "localhost", "port": plane.port, "holder": "none"},
         "image": {"url": url, "checksum": f"{url}.sha256", "checksum_type": "sha256", "format": "qcow2"},
@@ -182,11 +184,24 @@ def cluster(plane, *flags, **changes):
             "ranges": [{"start": "198.18.0.20", "end": "198.18.0.40"}], "prefix": 23, "gateway": "198.18.0.1"}}},
         "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"], "ssh_authorized_keys": [],
         "control_plane": {"replicas": 1}, "workers": {"pool-a": {"replicas": 1}},
-        "check_network": False, "wait_for": "nodes", "wait_timeout_seconds": 300}, **changes))
+        "check_network": False, "wait_for": "nodes", "wait_timeout_seconds": 300}, **changes)
+
+
+def cluster(plane, *flags, **changes):
+    return module("cluster", *flags, **described(plane, **changes))
 
 
 def read(plane, kind):
     return plane.client.list(KNOWN[kind], NAMESPACE)[0]
+
+
+def uids(plane, kind):
+    return set(item["metadata"]["uid"] for item in read(plane, kind))
+
+
+def is_going(plane, kind):
+    """Return whether an object of a kind is being deleted."""
+    return any("deletionTimestamp" in item["metadata"] for item in read(plane, kind))
 
 
 def test_only_v1beta1_is_served(plane):
@@ -200,12 +215,16 @@ def test_only_v1beta1_is_served(plane):
             plane.client.request("GET", "/apis/cluster.x-k8s.io/v1beta2")
 
 
-def test_a_cluster_is_made_and_waited_for(plane):
+def test_a_cluster_is_made_by_runs_that_are_killed(plane):
+    """While its objects are written, and while its machines are made."""
     tried = cluster(plane, "--check")
     assert tried["changed"] and read(plane, "Cluster") == []
-    made = cluster(plane)
-    assert made["changed"] and len(made["machines"]) == 2
-    assert all(machine["node"] for machine in made["machines"]), made["machines"]
+    killed_module("cluster", lambda: read(plane, "Cluster"), **described(plane))
+    made = uids(plane, "Cluster")
+    killed_module("cluster", lambda: read(plane, "Machine"), **described(plane))
+    found = cluster(plane)
+    assert len(found["machines"]) == 2 and uids(plane, "Cluster") == made
+    assert all(machine["node"] for machine in found["machines"]), found["machines"]
     for kind in ("Cluster", "Metal3Cluster"):
         assert plane.client.list(old(kind), NAMESPACE)[0], kind
     again = cluster(plane)
@@ -287,21 +306,22 @@ def test_pools_grow_and_shrink(plane):
     assert grown["changed"] and len(grown["machines"]) == 3
     [pool] = read(plane, "MachineDeployment")
     assert pool["status"]["upToDateReplicas"] == 2
-    shrunk = cluster(plane, confirm="1")
-    assert shrunk["changed"]
+    killed_module("cluster", lambda: is_going(plane, "Machine"), **described(plane, confirm="1"))
+    assert not cluster(plane)["changed"]
     eventually(lambda: len(read(plane, "Machine")) == 2, 120, "one machine less")
 
 
-def test_machines_are_replaced_after_confirmation(plane):
-    before = {item["metadata"]["uid"] for item in read(plane, "Machine")}
-    changed = {"workers": {"pool-a": {"replicas": 1, "pre_commands": ["true"]}}}
-    planned = cluster(plane, "--check", **changed)
+def test_machines_are_replaced_after_confirmation_by_a_run_that_is_killed(plane):
+    """It is killed when the new machine is made; the next one needs no number."""
+    before = uids(plane, "Machine")
+    planned = cluster(plane, "--check", **CHANGED)
     [change] = [item for item in planned["changes"] if item["machines"]]
     assert change["owner"] == f"{NAME}-pool-a"
-    assert cluster(plane, confirm="1", **changed)["changed"]
-    after = {item["metadata"]["uid"] for item in read(plane, "Machine")}
+    killed_module("cluster", lambda: uids(plane, "Machine") - before, **described(plane, confirm="1", **CHANGED))
+    cluster(plane, **CHANGED)
+    after = uids(plane, "Machine")
     assert len(before & after) == 1 and len(after) == 2
-    assert not cluster(plane, **changed)["changed"]
+    assert not cluster(plane, **CHANGED)["changed"]
 
 
 def test_reports_say_what_there_is(plane, tmp_path):
@@ -329,12 +349,13 @@ def test_the_plane_is_known_and_its_kubernetes_is_too_new_for_it(plane):
     assert "part-version-not-served" not in lines and "plane-contract" not in lines
 
 
-def test_a_machine_is_replaced_by_name(plane):
+def test_a_machine_is_replaced_by_name_by_a_run_that_is_killed(plane):
+    """It may be gone when the next one begins, which then says that the cluster waits for the rest."""
     name = next(item["metadata"]["name"] for item in read(plane, "Machine") if "pool-a" in item["metadata"]["name"])
-    module("machine_action", kubeconfig=plane.kubeconfig, namespace=NAMESPACE, cluster_name=NAME, machines=[name],
-           action="mark_for_scale_in")
-    module("machine_action", kubeconfig=plane.kubeconfig, namespace=NAMESPACE, cluster_name=NAME, machines=[name],
-           action="replace", confirm="1")
+    of_it = {"kubeconfig": plane.kubeconfig, "namespace": NAMESPACE, "cluster_name": NAME, "machines": [name]}
+    module("machine_action", action="mark_for_scale_in", **of_it)
+    killed_module("machine_action", lambda: is_going(plane, "Machine"), action="replace", confirm="1", **of_it)
+    assert not cluster(plane, **CHANGED)["changed"]
     names = [item["metadata"]["name"] for item in read(plane, "Machine")]
     assert name not in names and len(names) == 2
 
@@ -355,8 +376,10 @@ def test_a_topology_is_refused(plane):
         cluster(plane, name="other", topology=True, wait_for="none")
 
 
-def test_nothing_is_left_of_a_deleted_cluster(plane):
-    cluster(plane, state="absent", confirm=NAME)
+def test_nothing_is_left_of_a_cluster_whose_deletion_was_killed(plane):
+    absent = described(plane, state="absent", confirm=NAME)
+    killed_module("cluster", lambda: is_going(plane, "Cluster"), **absent)
+    module("cluster", **absent)
     left = [f"{kind} {item['metadata']['name']}" for kind in KINDS for item in read(plane, kind)]
     assert left == []
     assert all(item["status"]["provisioning"]["state"] == "available" for item in read(plane, "BareMetalHost"))
