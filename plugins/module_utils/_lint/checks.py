@@ -17,7 +17,7 @@ from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems
 from .._cluster.checks.versions import newest_providers, version_problems
-from .._cluster.description.reader import read_option
+from .._cluster.description.reader import OPTIONS
 from .._cluster.description.spec import METALSTACK
 from .._cluster.render.endpoint import holder_warning
 from .._common.addresses import ip_texts
@@ -267,7 +267,7 @@ def _lent(site: Site, name: str, description: Any) -> list[Problem]:
 
     :param description: of the cluster; None when it has mistakes of its own
     """
-    lent, found = read_option("dhcp", lent_options(), site.dhcp[name])
+    lent, found = OPTIONS.read("dhcp", lent_options(), site.dhcp[name])
     found = found or lent_mistakes(name, lent)
     # Of metal-stack's machines, and of a class of the user's, nobody knows here which servers they are.
     if found or description is None or description.provider == METALSTACK or description.cluster_class:
