@@ -215,7 +215,7 @@ options:
       virtual_router_id:
         description:
           - Number from 1 to 255 of the virtual router, for V(keepalived), by default the last number of the address.
-            Each cluster on the same network segment needs its own.
+            Each cluster on the same network segment needs its own, which its plane must not have either.
         type: int
   network_addon:
     description:

@@ -14,7 +14,7 @@ description:
   - Returns the time to give to C(control_plane.rollout_after) of M(metal3.baremetal.cluster), so that the machines are
     replaced whose certificates end soon. It depends on the machines alone - a run that was interrupted goes on with
     those that are left.
-positional: days, before
+positional: days, before, unknown
 options:
   _input:
     description: RV(metal3.baremetal.cluster_info#module:clusters[].certificates).
@@ -28,6 +28,12 @@ options:
   before:
     description: Certificates that end before this time, RFC 3339 in UTC, are renewed as well.
     type: str
+  unknown:
+    description:
+      - Whether those of a machine are renewed as well that has a Node and of which it is not known when they end. A
+        machine without a Node is still being made.
+    type: bool
+    default: false
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -45,14 +51,14 @@ _value:
 """
 
 
-def certificate_rollout(certificates, days=30, before=None):
+def certificate_rollout(certificates, days=30, before=None, unknown=False):
     """Return the time; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
         certificates as cluster_certificates,
     )
 
     try:
-        return cluster_certificates.rollout_after(certificates, int(days), before or None)
+        return cluster_certificates.rollout_after(certificates, int(days), before or None, unknown)
     except (TypeError, ValueError, KeyError) as exc:
         raise AnsibleFilterError(
             f"certificate_rollout: {exc}; give certificates as cluster_info returns them, a number of days, and a time "

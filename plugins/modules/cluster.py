@@ -133,6 +133,27 @@ options:
             type: list
             elements: str
             default: []
+  virtual_routers:
+    description:
+      - Virtual routers of others, such as those by which machines of a plane hold its address. With O(check_hosts) a
+        new endpoint that keepalived holds is refused whose number one of them has on the same network.
+        P(metal3.baremetal.virtual_routers#filter) makes them of an inventory.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      owner:
+        description: Whose it is, for messages.
+        type: str
+        required: true
+      address:
+        description: The address, with the prefix of its network where that is known.
+        type: str
+        required: true
+      number:
+        description: See O(endpoint.virtual_router_id).
+        type: int
+        required: true
   neighbours:
     description:
       - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts

@@ -88,6 +88,9 @@ clusters:
         created:
           description: When the Machine was made.
           type: str
+        joined:
+          description: Whether it has a Node; before that it has no certificates whose end could be known.
+          type: bool
         not_after:
           description: When its certificates end, V(null) while that is not known.
           type: str
@@ -97,6 +100,7 @@ clusters:
       sample:
         - machine: prod-control-plane-x7k2p
           created: "2026-11-24T07:00:00Z"
+          joined: true
           not_after: "2027-11-24T07:01:12Z"
           days_left: 364
     kubeconfig:

@@ -47,7 +47,7 @@ options:
     type: path
     required: true
   sha256:
-    description: SHA-256 checksum that the snapshot file must have, hexadecimal.
+    description: SHA-256 checksum that the snapshot file must have, hexadecimal, with C(sha256:) before it or not.
     type: str
   identity_file:
     description: Path of a file with the secret key of one of the snapshot's recipients.

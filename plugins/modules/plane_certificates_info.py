@@ -14,7 +14,7 @@ description:
     authority by which the API server verifies each; those that Ironic's pod mounts, of Secrets of any type; those of
     other TLS Secrets in the namespaces of the plane's parts, wherever their Deployments are; and of workload clusters
     the authorities, the client certificates of their kubeconfigs, and when those of the control plane's Machines end,
-    as Cluster API has noted it.
+    as Cluster API has noted it. Those of a Machine with a Node of which it has noted nothing are V(unreadable).
   - A certificate that was not signed by the authority which it is verified with is reported as V(untrusted).
   - Ironic's pod reads its certificates at its start. One that was issued after it, as cert-manager does before the
     former one ends, is reported as V(outdated) - Ironic still serves the former one.
@@ -74,7 +74,7 @@ certificates:
   elements: dict
   contains:
     place:
-      description: File or Secret; the Service when no Secret was found for it.
+      description: File, Secret or Machine; the Service when no Secret was found for it.
       type: str
     holder:
       description: Who serves or shows it.

@@ -73,8 +73,9 @@ options:
   sha256:
     description:
       - SHA-256 that the file must have, hexadecimal in small or capital letters, as RV(sha256) of a run in check mode
-        or of M(metal3.baremetal.plane_backup) says it. Anybody can encrypt for a public key, so that a file that can be
-        read may still be somebody else's.
+        or of M(metal3.baremetal.plane_backup) says it, with C(sha256:) before it or not. Another file is refused before
+        it is decrypted, in check mode, too. Anybody can encrypt for a public key, so that a file that can be read may
+        still be somebody else's.
     type: str
   identity_file:
     description: Path of a file with the secret key of one of the backup's recipients.

@@ -51,6 +51,12 @@ options:
         port is not taken, and need not be free.
     type: bool
     default: false
+  ironic_separate:
+    description:
+      - Whether Ironic's conductors are processes of their own (C(ironic_processes=separate) of the role C(ironic)).
+        Each listens on port 8089 of a loopback address, which must be free then.
+    type: bool
+    default: false
   boot_images:
     description: What servers boot the agent from, an ISO or kernel, ramdisk and boot loader.
     type: dict

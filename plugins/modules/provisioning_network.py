@@ -75,6 +75,27 @@ options:
         type: list
         elements: int
         default: []
+      others:
+        description:
+          - Virtual routers of others, such as those of clusters' endpoints. O(keepalived.virtual_router_id) must be
+            none of their numbers on the same network, unless O(keepalived.peers) are named.
+            P(metal3.baremetal.virtual_routers#filter) makes them of an inventory.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          owner:
+            description: Whose it is, for messages.
+            type: str
+            required: true
+          address:
+            description: The address, with the prefix of its network where that is known.
+            type: str
+            required: true
+          number:
+            description: Number of the virtual router.
+            type: int
+            required: true
 extends_documentation_fragment:
   - metal3.baremetal.provisioning_network
   - metal3.baremetal.attributes

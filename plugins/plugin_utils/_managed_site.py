@@ -154,12 +154,32 @@ def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[st
     :param machines: names of inventory hosts, as those of the group ``management``
     :param cluster: variables of the inventory host that stands for the cluster
     """
-    planes = dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
-                                                   _kubeconfig_of(hostvars[name])) if text}) for name in machines)
+    planes = _planes_of(hostvars, machines)
     wanted = _path(named_hosts.cluster_plane_of(cluster))
     if not any(wanted in found for found in planes.values()):
         return list(planes)
     return [name for name, found in planes.items() if wanted in found or not found]
+
+
+def beside_machine(hostvars: Any, machines: Iterable[str], clusters: Iterable[str],
+                   machine: str) -> tuple[list[str], list[str]]:
+    """Return those machines and clusters that may be of the plane of a machine, with itself.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :param machines: names of inventory hosts, as those of the group ``management``
+    :param clusters: names of the inventory hosts that stand for clusters
+    :param machine: its name
+    """
+    planes = _planes_of(hostvars, {*machines, machine})
+    own = planes[machine]
+    return ([name for name in machines if not own or not planes[name] or own & planes[name]],
+            [name for name in clusters if machine in machines_of(hostvars, planes, hostvars[name])])
+
+
+def _planes_of(hostvars: Any, machines: Iterable[str]) -> dict[str, set[str]]:
+    """Return the kubeconfigs of the planes that each machine names."""
+    return dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
+                                                 _kubeconfig_of(hostvars[name])) if text}) for name in machines)
 
 
 def _path(text: str) -> str:

@@ -11,6 +11,7 @@ import re
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses.virtual_router import others_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import (
     Problem,
@@ -27,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._resources import
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _virtual_routers as virtual_routers
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
@@ -100,7 +102,8 @@ class SiteReader:
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
-            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters)))
+            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters),
+            dict((name, self._routers(self.variables[name])) for name in clusters)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -157,6 +160,14 @@ class SiteReader:
             if name in served]
         found = dict((part, [item for machine in lent for item in machine[part]]) for part in ("ranges", "hosts"))
         return found if any(found.values()) else None
+
+    def _routers(self, cluster):
+        """Return the virtual routers by which the plane of a cluster holds its addresses.
+
+        :param cluster: variables of the cluster
+        """
+        return others_of(virtual_routers.of_planes(self._hostvars, managed_site.machines_of(
+            self._hostvars, cluster_groups.members(self._hostvars, managed_site.MANAGEMENT), cluster)))
 
     def _homes(self, clusters):
         """Return where servers and clusters are managed: an inventory may have those of several planes."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.addresses.dhcp_lent import lent_options
+from .._common.addresses.virtual_router import others_options
 from .._common.documents.document_text import HAS_YAML
 from .._common.files import whole_file
 from .._common.problems.errors import os_errors_reported
@@ -60,6 +61,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         kube_argument_spec(), state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
+        virtual_routers={"type": "list", "elements": "dict", "default": [], "options": others_options()},
         dhcp={"type": "dict", "options": lent_options()},
         image_ca_file={"type": "path"},
         ironic_pod={"type": "dict", "options": POD_OPTIONS},

@@ -8,14 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.description.reader import read_option
+from .._common.options.option_reader import OptionReader
 from .._common.problems.problem import Problem
 from .profile import mistakes, profile_options
 
 # Inventory variable of which the playbook makes the option.
 VARIABLE = "bmh_expected"
 _OPTION = "expected"
-_MODULE = "metal3.baremetal.host_compliance"
+_READER = OptionReader("metal3.baremetal.host_compliance")
 # Dictionaries that Ansible leaves as they were written.
 _FREE = ("firmware", "settings")
 
@@ -29,7 +29,7 @@ def problems(name: str, variables: Mapping[str, Any]) -> list[Problem]:
     given = variables.get(VARIABLE)
     if given is None:
         return []
-    values, found = read_option(_OPTION, profile_options(), given, _MODULE)
+    values, found = _READER.read(_OPTION, profile_options(), given)
     if isinstance(given, dict):
         # A version that was left empty by mistake is one of the mistakes, so that it must not be left out here.
         values = {**values, **dict((option, given[option]) for option in _FREE if isinstance(given.get(option), dict))}

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._cluster.workflow.snapshot import is_paused, is_paused_alone
 from .._common.documents.tolerant import dict_in
+from .._common.options.field_checks import digest_digits
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import plain
 from .._kube.objects.finalizers import is_going
@@ -41,7 +42,7 @@ def problems(about: About, sha256: str, expected: str | None, site: Any, etcdutl
     def add(code: str, field: str, actual: str, wanted: str, hint: str) -> None:
         found.append(Problem(code, subject, field, actual, wanted, hint))
 
-    if expected and sha256 != expected.lower():
+    if expected and sha256 != digest_digits(expected):
         add("etcd-other-file", "sha256", sha256, expected, "find out who has changed the file")
     if (about.namespace, about.cluster) != (site.namespace, site.name):
         add("etcd-other-cluster", "path", f"a snapshot of cluster {about.namespace}/{about.cluster}",

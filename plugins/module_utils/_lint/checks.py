@@ -17,11 +17,12 @@ from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems
 from .._cluster.checks.versions import newest_providers, version_problems
-from .._cluster.description.reader import read_option
+from .._cluster.description.reader import OPTIONS
 from .._cluster.description.spec import METALSTACK
 from .._cluster.render.endpoint import holder_warning
 from .._common.addresses import ip_texts
 from .._common.addresses.dhcp_lent import lent_options
+from .._common.addresses.virtual_router import VirtualRouter
 from .._common.options.field_checks import text_of
 from .._common.problems.problem import Problem
 from .._host.description import fields as host_fields
@@ -37,9 +38,9 @@ from .._ipam.validation import label, pool_problems
 # has_provisioning_network: False where BMO runs without one; dhcp: {inventory name: what DHCP lends, the option dhcp of
 # the module cluster}, without those of which nobody says it; None when nobody says any; homes: {inventory name of a
 # host or cluster: (kubeconfig, namespace) by which it is managed, either empty where nobody says it}; None for one
-# plane.
+# plane; routers: {inventory name of a cluster: list of (whose it is, VirtualRouter) of its plane}; None for none.
 Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
-                           "has_provisioning_network", "dhcp", "homes"], defaults=[None, None])
+                           "has_provisioning_network", "dhcp", "homes", "routers"], defaults=[None, None, None])
 
 # kind: host, cluster, pool or site; problem: a Problem whose code is a rule of lint_rules and whose subject is the
 # inventory name of the host or cluster, or the pool's name.
@@ -66,7 +67,7 @@ def lint(site: Site) -> list[Finding]:
         if description is not None:
             descriptions[name] = description
     found += _pools(site, descriptions)
-    found += _between_clusters(descriptions)
+    found += _between_clusters(descriptions, site.routers or {})
     found += _capacity(site, descriptions)
     for name in sorted(site.dhcp or ()):
         found += _of_problems("cluster", name, _lent(site, name, descriptions.get(name)))
@@ -196,14 +197,16 @@ def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable
     return found
 
 
-def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
+def _between_clusters(descriptions: dict[str, Any],
+                      of_planes: dict[str, list[tuple[str, VirtualRouter]]]) -> list[Finding]:
     found, endpoints = [], {}
     routers = [(name, description.virtual_router) for name, description in sorted(descriptions.items())
                if description.virtual_router]
     for name, description in sorted(descriptions.items()):
         found += _of_problems("cluster", name, [
             problem._replace(code="cluster-duplicate") for problem in router_problems(description, [
-                (f"cluster {other}", router) for other, router in routers if other < name])])
+                *((f"cluster {other}", router) for other, router in routers if other < name),
+                *of_planes.get(name, ())])])
     for name, description in sorted(descriptions.items()):
         # A class of the user's may know it alone.
         if not description.endpoint:
@@ -267,7 +270,7 @@ def _lent(site: Site, name: str, description: Any) -> list[Problem]:
 
     :param description: of the cluster; None when it has mistakes of its own
     """
-    lent, found = read_option("dhcp", lent_options(), site.dhcp[name])
+    lent, found = OPTIONS.read("dhcp", lent_options(), site.dhcp[name])
     found = found or lent_mistakes(name, lent)
     # Of metal-stack's machines, and of a class of the user's, nobody knows here which servers they are.
     if found or description is None or description.provider == METALSTACK or description.cluster_class:

@@ -8,14 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.addresses import ip_texts
+from .._common.addresses import ip_texts, virtual_router
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
 from .description import BARE_KINDS, INTERFACE, Interface
 from .interface_files import HEADER
 
 CODE = "keepalived"
-DEFAULT_ROUTER_ID = 51
 # A machine whose plane does not answer is behind each other one, whatever their priorities are.
 HIGHEST_PRIORITY, STEP, FAILED_WEIGHT = 200, 10, -100
 # As many as keep more than what a failed one has.
@@ -65,7 +64,8 @@ def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) 
     """Return all mistakes of what keepalived is to do on a network, also what its DHCP does against it.
 
     :param network: a description, see ``description.problems``
-    :param options: see :func:`problems`, without ``name`` and ``own_address``
+    :param options: see :func:`problems`, without ``name`` and ``own_address``, and ``others``, virtual routers of
+        others, see ``virtual_router.others_options``
     """
     own = (list(network.get("addresses") or ()) + [""])[0]
     found = [problem for problem in problems({**options, "name": network.get("name") or "", "own_address": own})
@@ -83,6 +83,15 @@ def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) 
     found += [Problem(CODE, f"network {network.get('name')}", "address", show(options["address"]),
                       f"an address that {field} does not lend", f"take another one, or correct {field}")
               for field in lent + kept]
+    # What goes to peers alone is heard by nobody else.
+    held_by = virtual_router.of_text(options["address"], options["virtual_router_id"]) \
+        if held is not None and not options["peers"] else None
+    found += [Problem(CODE, f"network {network.get('name')}", "virtual_router_id",
+                      f"{other.number}, which {owner} has for its address {other.address} on the same network",
+                      "a number that no other virtual router there has",
+                      "set it to another one from 1 to 255, the same for all machines of this plane")
+              for owner, other in virtual_router.clashing(
+                  held_by, virtual_router.others_of(options.get("others") or ()), ())[:1]]
     return [problem._replace(field=f"keepalived.{problem.field}") for problem in found]
 
 

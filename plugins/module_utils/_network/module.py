@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._common.addresses import virtual_router
 from .._common.addresses.dhcp_lent import lent_options
 from .._common.module import Module
 from .._common.problems.errors import RefusedError, os_errors_reported
@@ -14,7 +15,7 @@ from .._common.problems.problem import Problem, as_results
 from .._kube.api.client import KubeClient
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.pods import short_pod
-from . import dhcp_service, keepalived, keepalived_service, pod_reach, reach, reach_answers
+from . import dhcp_service, keepalived_service, pod_reach, reach, reach_answers
 from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
 from .service import NetworkService
@@ -60,7 +61,7 @@ def _keepalived_options() -> dict[str, Any]:
         "address": {"type": "str", "required": True},
         "machines": {"type": "list", "elements": "str", "required": True},
         "machine": {"type": "str", "required": True},
-        "virtual_router_id": {"type": "int", "default": keepalived.DEFAULT_ROUTER_ID},
+        "virtual_router_id": {"type": "int", "default": virtual_router.DEFAULT_NUMBER},
         "peers": _texts(),
         "check_ports": {"type": "list", "elements": "int", "default": []},
     }
@@ -76,7 +77,8 @@ def run_provisioning_network() -> None:
         description_options(),
         state={"type": "str", "choices": ["present", "confirmed", "absent"], "default": "present"},
         confirm={"type": "str"},
-        keepalived={"type": "dict", "options": _keepalived_options()},
+        keepalived={"type": "dict", "options": dict(_keepalived_options(), others={
+            "type": "list", "elements": "dict", "default": [], "options": virtual_router.others_options()})},
         system={"type": "str", "choices": list(SYSTEMS), "default": "auto"},
         rollback_seconds={"type": "int", "default": 120},
         wait_timeout_seconds={"type": "int", "default": 30}))

@@ -9,11 +9,12 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from .._cluster.workflow.snapshot import CLUSTER_LABEL
+from .._cluster.workflow.snapshot import CLUSTER_LABEL, is_control_plane, node_name
 from .._common import certificates
 from .._common.texts.formats import moment_of, timestamp
 from .._common.texts.text_table import lines
 from .._kube.objects import secret_data
+from .._kube.objects.finalizers import is_going
 from .._kube.objects.titles import title_of
 from .._metal3.kinds import GROUPS
 from .cluster.objects import client_configs
@@ -61,7 +62,7 @@ class Known(NamedTuple):
 
     :ivar place: the object that says it
     :ivar holder: who serves or shows them, for a reader
-    :ivar not_after: when the first of them ends, RFC 3339 in UTC
+    :ivar not_after: when the first of them ends, RFC 3339 in UTC; empty when nobody says it
     """
 
     place: str
@@ -167,11 +168,14 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
 def of_machines(machines: Iterable[Object]) -> list[Known]:
     """Return when the certificates of control plane machines end, as Cluster API has noted it.
 
+    One that has a Node has certificates, whether Cluster API has noted their end or not.
+
     :param machines: Machines
     """
     return [Known(f"Machine {item['metadata']['namespace']}/{item['metadata']['name']}",
-                  f"control plane of cluster {(item.get('spec') or {}).get('clusterName', 'unknown')}", ends)
-            for item in machines for ends in [(item.get("status") or {}).get("certificatesExpiryDate")] if ends]
+                  f"control plane of cluster {(item.get('spec') or {}).get('clusterName', 'unknown')}", ends or "")
+            for item in machines for ends in [(item.get("status") or {}).get("certificatesExpiryDate")]
+            if ends or (is_control_plane(item) and node_name(item) and not is_going(item))]
 
 
 def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int, known: Iterable[Known] = ()) -> list[Object]:

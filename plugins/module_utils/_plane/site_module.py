@@ -23,6 +23,7 @@ def run_plane_site() -> None:
         "kubernetes_address": {"type": "str"},
         "ports": {"type": "dict", "default": {}},
         "network_boot": {"type": "bool", "default": False},
+        "ironic_separate": {"type": "bool", "default": False},
         "boot_images": {"type": "dict", "default": {}, "options": {
             "kernel": {"type": "str"}, "ramdisk": {"type": "str"}, "bootloader": {"type": "str"},
             "iso": {"type": "str"}, "external_url_v6": {"type": "str"}}},

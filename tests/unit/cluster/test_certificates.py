@@ -27,7 +27,7 @@ def plane():
                              ("2", "2025-12-31T08:00:00Z", "2026-12-31T08:00:00Z")):
         machine = found.objects["Machine", "c1-control-plane-" + name]
         machine["metadata"]["creationTimestamp"] = made
-        machine["status"] = {"certificatesExpiryDate": ends}
+        machine["status"] = {"certificatesExpiryDate": ends, "nodeRef": {"name": f"node-{name}"}}
     found.objects["Machine", "c1-one-0"]["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z"
     return found
 
@@ -61,9 +61,18 @@ def test_what_is_not_known_or_going_replaces_nothing(plane):
     del plane.objects["Machine", "c1-control-plane-0"]["status"]
     plane.objects["Machine", "c1-control-plane-1"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     found = certificates(plane)
-    assert found[0] == {"machine": "c1-control-plane-0", "created": "2025-01-20T08:00:00Z", "not_after": None,
-                        "days_left": None}
-    assert len(found) == 2 and certificate_rollout(found) == ""
+    assert found[0] == {"machine": "c1-control-plane-0", "created": "2025-01-20T08:00:00Z", "joined": False,
+                        "not_after": None, "days_left": None}
+    assert len(found) == 2 and certificate_rollout(found) == certificate_rollout(found, 30, None, True) == ""
+
+
+def test_a_machine_with_a_node_whose_certificates_end_nobody_knows_when_is_replaced_on_request(plane):
+    del plane.objects["Machine", "c1-control-plane-1"]["status"]["certificatesExpiryDate"]
+    found = certificates(plane)
+    assert (found[1]["joined"], found[1]["not_after"]) == (True, None)
+    assert certificate_rollout(found, 19) == "" and certificate_rollout(found, 30) == "2025-01-20T08:00:01Z"
+    assert certificate_rollout(found, 19, "", True) == certificate_rollout(found, 30, "", True) \
+        == "2025-01-21T08:00:01Z"
 
 
 def test_an_end_that_python_can_not_read_is_not_known(plane):
@@ -72,6 +81,7 @@ def test_an_end_that_python_can_not_read_is_not_known(plane):
     found = certificates(plane)[2]
     assert (found["not_after"], found["days_left"]) == (None, None)
     assert certificate_rollout([found], 10 ** 6, "9999-01-01T00:00:00Z") == ""
+    assert certificate_rollout([found], unknown=True) == "2025-12-31T08:00:01Z"
 
 
 @pytest.mark.parametrize("given", [(None,), ([{}],), ([], "soon"), ([], 1, "soon"), ("text",)])

@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import virtual_router
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 
 PARAMS = {
@@ -329,14 +330,32 @@ def test_clusters_on_one_network_need_virtual_routers_of_their_own(theirs, mine,
         owner = "cluster other/c2"
     found = [str(line) for line in problems(known, networks=WIDE, endpoint=dict(HELD, **mine))]
     assert [line.partition(", expected")[0] for line in found] == ([
-        f"cluster metal3/c1: endpoint.virtual_router_id: found {number}, which {owner} has for its endpoint "
+        f"cluster metal3/c1: endpoint.virtual_router_id: found {number}, which {owner} has for its address "
         f"{theirs['host']} on the same network"] if number else [])
+
+
+@pytest.mark.parametrize("theirs, mine, number", [
+    ({"address": "198.18.1.2/23"}, {}, 10), ({"address": "198.18.1.2"}, {}, 10),
+    ({"address": "198.18.0.10"}, {}, None),
+    ({"address": "198.18.1.2/23", "number": 51}, {}, None), ({"address": "198.18.2.2/24"}, {}, None),
+    ({"address": "2001:db8::2/64"}, {}, None), ({"address": "198.18.1.2/23"}, {"holder": "kube-vip"}, None),
+    ({"address": "198.18.0.2/24", "number": 51}, {"virtual_router_id": 51}, 51), ({"address": "no"}, {}, None)])
+def test_a_new_endpoint_has_no_virtual_router_of_a_plane_on_its_network(theirs, mine, number):
+    """The machines of both would hear each other: none, or two at once, would hold an address."""
+    routers = [dict({"owner": "the plane of bastion", "number": 10}, **theirs)]
+    known = facts(routers=virtual_router.others_of(routers))
+    found = [line.actual for line in problems(known, networks=WIDE, endpoint=dict(HELD, **mine))
+             if line.field == "endpoint.virtual_router_id"]
+    assert found == ([f"{number}, which the plane of bastion has for its address "
+                      f"{theirs['address'].partition('/')[0]} on the same network"] if number else [])
 
 
 def test_a_cluster_that_has_its_virtual_router_already_keeps_it():
     objects = existing()
     objects["KubeadmControlPlane"] = [plane_of("c1"), plane_of("c2", host="198.18.1.10")]
-    found = cluster_preflight.preflight_problems(described(networks=WIDE, endpoint=HELD), facts(objects))
+    known = facts(objects, routers=virtual_router.others_of(
+        [{"owner": "the plane of bastion", "address": "198.18.1.2/23", "number": 10}]))
+    found = cluster_preflight.preflight_problems(described(networks=WIDE, endpoint=HELD), known)
     assert not [line for line in found if line.field == "endpoint.virtual_router_id"]
 
 

@@ -325,11 +325,20 @@ def test_check_mode_writes_nothing_and_says_what_goes(run):
     ({"confirm": "1"}, f"expected {NAME}, the name of the cluster"),
     ({"delete_machines": None}, f"expected 1, the number of control plane machines .*{OLD} on host"),
     ({"delete_machines": 3}, "expected 1, the number of control plane machines"),
-    ({"sha256": "0" * 64}, "find out who has changed the file")])
+    ({"sha256": "0" * 64}, "find out who has changed the file"),
+    ({"sha256": "sha256:" + "0" * 64}, "expected sha256:0000.*find out who has changed the file"),
+    ({"sha256": "x"}, "expected x; find out who has changed the file")])
 def test_what_is_not_confirmed_is_refused(run, given, said):
     with pytest.raises(RefusedError, match=said):
         run.restore(**given)
     assert run.plane.writes() == []
+
+
+def test_a_digest_is_taken_as_it_was_copied(run):
+    path = run.file()
+    sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    result = run.restore(path, check_mode=True, sha256=f"sha256:{sha256.upper()} ")
+    assert result["sha256"] == sha256 and not [line for line in result["warnings"] if "sha256" in line]
 
 
 def test_a_plane_of_an_older_version_is_refused(run):

@@ -17,7 +17,8 @@ INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python
             "'{{ ansible_playbook_python }}'}}}"
 KERNEL = "http://192.0.2.1/images/ipa.kernel"
 GIVEN = {
-    "management_plane": {"name": "mysite", "dir": "/plane", "address": "192.0.2.1", "ports": {"ironic": 6385},
+    "management_plane": {"name": "mysite", "dir": "/plane", "address": "192.0.2.1",
+                         "ports": {"ironic": 6385, "etcd_client": 20000},
                          "urls": {"ironic": "https://192.0.2.1:6385", "image_server": "https://192.0.2.1"}},
     "bmo_deploy_kernel_url": KERNEL, "bmo_deploy_ramdisk_url": "http://192.0.2.1/images/ipa.initramfs"}
 WITHOUT_ANY = "without"

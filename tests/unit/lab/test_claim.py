@@ -107,7 +107,7 @@ def test_another_process_on_a_labs_port_is_named(environ, monkeypatch):
     figures = ensure("one", environ)[0]
     port = figures["ports"]["ironic"]
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses=None: {"ironic": port})
-    monkeypatch.setattr(ports, "holders_of", lambda places: {port: {os.getpid()}})
+    monkeypatch.setattr(ports, "holders_of", lambda places: {place: {os.getpid()} for place in places})
     with pytest.raises(FiguresError, match=fr"port {port} \(ironic\) is taken by pid {os.getpid()} \("):
         ensure("one", environ)
 

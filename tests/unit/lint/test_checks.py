@@ -14,6 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     inventory as cluster_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import spec as cluster_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import virtual_router
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import combinations as host_combinations
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
@@ -267,6 +268,17 @@ def test_two_virtual_routers_of_one_number_on_one_network_are_found():
     broken = dict(other, networks={"nodes": {"interface": "eno1", "ipv4": {"ranges": [{"start": "x"}], "prefix": 23}}})
     assert "cluster-duplicate" not in [item.problem.code for item in lint_checks.lint(site(
         more(server(4), server(5)), dict(clusters, b=broken)))]
+
+
+@pytest.mark.parametrize("number, found", [(10, True), (51, False)])
+def test_a_virtual_router_of_a_plane_is_no_endpoints(number, found):
+    held = one(endpoint={"host": "192.0.2.10", "holder": "keepalived"})
+    routers = virtual_router.others_of([{"owner": "the plane of m1", "address": "192.0.2.2/24", "number": number}])
+    findings = [item.problem for item in lint_checks.lint(site(clusters=held, routers={"prod-cluster": routers}))
+                if item.problem.code == "cluster-duplicate"]
+    assert [(problem.subject, problem.field, problem.actual) for problem in findings] == ([
+        ("prod-cluster", "endpoint.virtual_router_id", "10, which the plane of m1 has for its address 192.0.2.2 on the "
+         "same network")] if found else [])
 
 
 def test_a_pool_that_only_meta_data_name_is_described_too():

@@ -554,6 +554,29 @@ def test_a_vlan_that_its_bond_carries_is_made(folders):
     assert run(folders, Stacked(WIDE_BOND), True, CARRIED).present()["changed"]
 
 
+@pytest.mark.parametrize(("other", "given", "refused"), [
+    ({}, {}, True), ({"address": "172.22.0.77/24"}, {}, True), ({"number": 10}, {}, False),
+    ({}, {"virtual_router_id": 52}, False), ({"address": "172.22.1.77"}, {}, False),
+    ({"address": "fd00::1"}, {}, False),
+    # Another machine of this plane.
+    ({"address": "172.22.0.2/24"}, {}, False),
+    # It is sent to the peers alone.
+    ({}, {"peers": ["172.22.0.12"]}, False)])
+def test_the_virtual_router_of_another_one_on_the_network_is_refused(folders, other, given, refused):
+    """The endpoint of a cluster that ends with .51 has that number by default, and so has a plane."""
+    asked = run(folders, Machine(folders[0]), False, NETWORK, keepalived={
+        "address": "172.22.0.2/24", "machines": ["first", "second"], "machine": "first", "virtual_router_id": 51,
+        "peers": [], "check_ports": [6385], "others": [
+            {"owner": "cluster metal3/prod", "address": "172.22.0.51", "number": 51, **other}], **given})
+    if not refused:
+        assert asked.present()["changed"]
+        return
+    with pytest.raises(RefusedError, match=r"keepalived\.virtual_router_id: found 51, which cluster metal3/prod has "
+                                           r"for its address 172\.22\.0\.\d+ on the same network, expected a number"):
+        asked.present()
+    assert names(folders[0]) == []
+
+
 @pytest.mark.parametrize(("network", "given", "fields"), [
     ({}, {"virtual_router_id": 300}, ["virtual_router_id"]),
     ({"mtu": 5}, {"machine": "third", "check_ports": [0]}, ["mtu", "machine", "check_ports[0]"]),

@@ -151,19 +151,24 @@ def test_the_public_key_of_service_accounts_is_no_certificate():
 
 
 def test_the_end_of_what_kubeadm_has_issued_is_reported_as_cluster_api_has_noted_it():
-    def machine(name, ends):
-        return {"metadata": {"name": name, "namespace": "metal3"}, "spec": {"clusterName": "c1"},
-                "status": {"certificatesExpiryDate": ends} if ends else {}}
+    def machine(name, ends, node="n", going=None):
+        labels = {} if name == "worker" else {"cluster.x-k8s.io/control-plane": ""}
+        return {"metadata": {"name": name, "namespace": "metal3", "labels": labels, "deletionTimestamp": going},
+                "spec": {"clusterName": "c1"}, "status": dict(
+                    {"certificatesExpiryDate": ends} if ends else {}, **({"nodeRef": {"name": node}} if node else {}))}
 
-    client = Reader({("Machine", None): [machine("worker", None), machine("c1-0", "2030-01-01T00:00:00Z"),
-                                         machine("c1-1", "2026-01-20T00:00:00Z"), machine("c1-2", "soon")]})
+    # One that has no Node yet has no certificates; of one that has a Node nobody has noted when they end.
+    client = Reader({("Machine", None): [
+        machine("worker", None), machine("c1-0", "2030-01-01T00:00:00Z"), machine("c1-1", "2026-01-20T00:00:00Z"),
+        machine("c1-2", "soon"), machine("c1-3", None, None), machine("c1-4", None),
+        machine("c1-5", None, going="2026-01-01T00:00:00Z")]})
     now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
     result = expiry_service.report(params(), client, None, lambda: now)
     assert [(row["place"], row["status"], row["days_left"]) for row in result["certificates"]] == [
-        ("Machine metal3/c1-2", "unreadable", None), ("Machine metal3/c1-1", "expiring", 19),
-        ("Machine metal3/c1-0", "ok", 1461)]
+        ("Machine metal3/c1-2", "unreadable", None), ("Machine metal3/c1-4", "unreadable", None),
+        ("Machine metal3/c1-1", "expiring", 19), ("Machine metal3/c1-0", "ok", 1461)]
     assert result["certificates"][1]["holder"] == "control plane of cluster c1"
-    assert result["urgent"] == ["Machine metal3/c1-2", "Machine metal3/c1-1"]
+    assert result["urgent"] == ["Machine metal3/c1-2", "Machine metal3/c1-4", "Machine metal3/c1-1"]
 
 
 def test_certificates_are_looked_for_where_the_parts_run():

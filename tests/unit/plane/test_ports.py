@@ -10,7 +10,7 @@ import socket
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, site_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, site_figures, site_service
 
 FIGURES = {"name": "lab", "index": 0, "dir": "/nowhere/lab", "ports": {"ironic": 21010}}
 
@@ -83,6 +83,42 @@ def test_a_port_that_only_root_may_have_is_not_said_to_be_taken(monkeypatch, tmp
     assert problem.field == "management_plane.ports.image_server"
     assert problem.actual == (f"443, taken by {owner}" if owner
                               else f"443, on which user {os.geteuid()} may not listen")
+
+
+@pytest.mark.parametrize("address, is_separate, is_taken", [
+    ("0.0.0.0", True, True), ("127.78.32.2", True, True), ("0.0.0.0", False, False), ("127.0.0.1", True, False)])
+def test_the_port_of_conductors_is_looked_at_where_they_are_processes(monkeypatch, tmp_path, address, is_separate,
+                                                                      is_taken):
+    """Ironic's former database had been deleted when the first of them could not listen."""
+    plane = {"name": "mysite", "address": "127.0.0.1", "dir": str(tmp_path), "ironic_separate": is_separate}
+    with socket.create_server((address, 0)) as listener:
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(ports.ironic_rpc, "PORT", port)
+        figures = dict(site_figures.compute(plane, {}, str(tmp_path)), ports={}, service="none")
+        found = site_service.machine_problems(figures)
+        foreign = ports.foreign(figures)
+    assert bool(foreign) is is_taken
+    if not is_taken:
+        assert found == []
+        return
+    # One, although a listener at all addresses stands in the way of all four.
+    problem, = found
+    assert problem.field == "ironic_processes"
+    assert problem.actual.startswith(f"separate, whose conductors need port {port} of loopback addresses, which at ")
+    assert problem.actual.endswith(f" is taken by pid {os.getpid()} ({ports.program(os.getpid())})")
+    assert problem.expected.startswith(f"port {port} free at 127.78.32.1, ")
+
+
+def test_the_planes_own_conductors_are_nobody_elses(monkeypatch):
+    figures = dict(FIGURES, ports={}, conductor_addresses=["127.78.32.1", "127.78.32.2"])
+    monkeypatch.setattr(ports, "taken", lambda wanted, addresses: wanted)
+    monkeypatch.setattr(ports, "_sockets", lambda proc: [
+        ports.Socket(f"socket:[{number}]", ports.ipaddress.ip_address(f"127.78.32.{number}"), 8089)
+        for number in (1, 2)])
+    monkeypatch.setattr(ports, "_links", lambda proc: [("socket:[1]", 11), ("socket:[2]", 22)])
+    monkeypatch.setattr(ports, "program", lambda pid: "?")
+    monkeypatch.setattr(ports.orphans, "processes", lambda directory: [11])
+    assert ports.owners_of(figures) == [("ironic_conductor_2", "pid 22 (?)")]
 
 
 def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):

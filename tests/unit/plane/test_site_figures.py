@@ -28,6 +28,12 @@ def test_network_boot_has_a_port_only_where_it_is_asked_for():
     assert not any("network_boot" in figures[field] for field in ("ports", "listens_on", "urls"))
 
 
+def test_conductors_have_addresses_only_where_they_are_processes_of_their_own():
+    assert "conductor_addresses" not in compute()
+    figures = compute(dict(PLANE, ironic_separate=True), {"etcd_client": 20100})
+    assert figures["conductor_addresses"] == [f"127.78.132.{number}" for number in (1, 2, 3, 4)]
+
+
 def test_a_port_that_nothing_uses_may_be_another_parts():
     assert site_figures.problems(PLANE, {"image_server": 6180}) == []
     found, = site_figures.problems(dict(PLANE, network_boot=True), {"image_server": 6180})

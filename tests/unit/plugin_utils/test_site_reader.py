@@ -415,3 +415,20 @@ def test_variables_by_themselves():
     ("seen 'a long secret with...", "seen '(hidden)"), ("two\\nlines", "(hidden)"), ("two\nlines", "(hidden)")])
 def test_hiding(text, shown):
     assert without_secrets(text, ["p4ssword", "a long secret with an end", "two\nlines", ""]) == shown
+
+
+@pytest.mark.parametrize(("plane", "is_found"), [
+    ("provisioning_network_keepalived_address: 172.22.0.2/24", True),
+    ("provisioning_network_keepalived_address: '{{ nothing }}'", False),
+    ("provisioning_network_keepalived_router_id: 51", False),
+    ("{ironic_keepalived: true, ironic_provisioning_ip: 172.22.0.2}", False)])
+def test_the_virtual_router_of_a_plane_is_compared_with_those_of_endpoints(findings, plane, is_found):
+    """An endpoint that ends with .51 has the number that a plane has by default."""
+    text = LENT.replace("      cluster_dhcp:\n        OWN\n", """\
+      cluster_networks: {nodes: {interface: eno1, ipv4: {ranges: [{start: 172.22.0.60, end: 172.22.0.69}], prefix: 24}}}
+""").replace("{host: 172.22.0.20, holder: none}", "{host: 172.22.0.51, holder: keepalived}")
+    kept = text[text.index("baremetal:"):]
+    found = findings(f"management:\n  hosts:\n    bastion:\n      {plane}\n{kept}", clusters=["prod"])
+    assert [(item["subject"], item["field"], item["actual"]) for item in found if item["code"] == "cluster-duplicate"] \
+        == ([("prod", "cluster_endpoint.virtual_router_id", "51, which the plane of bastion has for its address "
+              "172.22.0.2 on the same network")] if is_found else [])

@@ -32,8 +32,8 @@ def kubeconfig(text):
         "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "prod"}}]})
 
 
-def objects(certificate):
-    """Return a cluster with one control plane machine whose certificates do not end, and its kubeconfig."""
+def objects(certificate, ends=LATER, node=None):
+    """Return a cluster with one control plane machine, by default one whose certificates do not end."""
     metadata = {"namespace": "metal3", "labels": {"cluster.x-k8s.io/cluster-name": "prod"}}
     return [
         {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": dict(metadata, name="prod"), "spec": {
@@ -45,7 +45,8 @@ def objects(certificate):
             metadata, name="prod-control-plane-1", creationTimestamp="2026-01-01T00:00:00Z",
             labels=dict(metadata["labels"], **{"cluster.x-k8s.io/control-plane": ""})),
          "spec": {"clusterName": "prod", "bootstrap": {}, "infrastructureRef": {"kind": "Metal3Machine", "name": "m"}},
-         "status": {"certificatesExpiryDate": LATER}},
+         "status": dict({"certificatesExpiryDate": ends} if ends else {},
+                        **({"nodeRef": {"name": node}} if node else {}))},
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "metal3", "name": "prod-kubeconfig"},
          "data": {"value": base64.b64encode(kubeconfig(certificate).encode()).decode()}}]
 
@@ -77,13 +78,38 @@ def test_the_kubeconfig_file_is_brought_up_to_date_without_machines_that_are_due
         assert code != 0 and f"path: found {path}: another file" in output and path.read_text() == "notes\n", output
 
 
+@pytest.mark.parametrize("ends, node, line", [
+    (LATER, "n", None), ("", "n", "it is not replaced for them. Look at the conditions of the KubeadmControlPlane"),
+    ("", None, "for it has no Node yet; it gets new ones when it joins")])
+def test_machines_whose_certificates_end_nobody_knows_when_are_named(tmp_path, ends, node, line):
+    """What is not known was taken for long enough, without a word."""
+    with ApiServer(objects("renewed", ends, node)) as server:
+        code, output = run(tmp_path, server, "rotate_certificates")
+    assert code == 0 and playbook.recap(output)["prod"] == (0, 0) and server.stored == [], output
+    words = " ".join(output.split())
+    assert ("prod-control-plane-1 of cluster prod: not known when its certificates end" in words) is bool(line), output
+    assert line is None or line in words, output
+    last = "0 machines last longer, of 1 (prod-control-plane-1) it is not known" if line else "1 machines last longer"
+    assert f"cluster prod: no machine is replaced; certificates of {last}" in words, output
+
+
+def test_a_machine_whose_certificates_end_nobody_knows_when_is_replaced_on_request(tmp_path):
+    with ApiServer(objects("renewed", "", "n")) as server:
+        _code, output = run(tmp_path, server, "rotate_certificates", "--check", rotate_certificates_unknown=True)
+    words = " ".join(output.split())
+    assert "not known when its certificates end; it is replaced, as rotate_certificates_unknown says" in words, output
+    # It goes on to what replaces machines, for which this inventory describes no cluster.
+    assert "prod: no machine is replaced" not in words and "cluster_kubernetes_version" in words, output
+
+
 @pytest.mark.parametrize("variables", [
     {}, {"cluster_control_plane": {"replicas": 3}}, {"cluster_control_plane": None},
     {"cluster_options": {"control_plane": {"replicas": 3}}}, {"cluster_options": {"control_plane": None}},
     {"cluster_options": {"control_plane": {"replicas": 3}}, "cluster_control_plane": {"replicas": 1}}])
 def test_the_time_of_a_rotation_gets_to_the_control_plane_wherever_it_is_described(tmp_path, variables):
     """Of two places the options count, so that it must be there when the control plane is."""
-    renewal = ansible_yaml.read(ROLE / "tasks" / "certificates.yml")[-1]["block"][0]
+    renewal = next(task for task in ansible_yaml.read(ROLE / "tasks" / "certificates.yml")[-1]["block"]
+                   if task["name"] == "Replace the machines whose certificates end soon")
     module = next(task["metal3.baremetal.cluster"] for task in ansible_yaml.read(ROLE / "tasks" / "main.yml")
                   if "metal3.baremetal.cluster" in task)
     given = dict(renewal["vars"], cluster_certificate_rollout=LATER,

@@ -33,7 +33,8 @@ HARMLESS = {
         "lab_echo_kubeconfig", "lab_echo_replicas"},
     "refused by a check of its own, or which images are gathered": {"management_plane", "ironic_mode"},
     "the same by another name, asked for as it is": {
-        "cluster_certificate_days", "cluster_certificates_before", "cluster_machine_action", "cluster_machines",
+        "cluster_certificate_days", "cluster_certificates_before", "cluster_certificates_unknown",
+        "cluster_machine_action", "cluster_machines",
         "hosts_action", "hosts_image_required", "maintenance_max_fail_percentage",
         "maintenance_max_unavailable_per_pool", "maintenance_step", "remediation_up_to"},
     "what is described of the cluster": {"cluster_endpoint", "cluster_metalstack"},

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from fakes import playbook
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import digest_digits
+
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "restore"
 TASKS = dict((task["name"], task) for task in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text()))
 SHOW = TASKS["Show what would become of them"]
@@ -64,6 +66,22 @@ def test_what_writes_is_for_the_plane_that_was_looked_at():
     """By then the context of its kubeconfig may be another one, whose operator would have the servers, too."""
     given = [TASKS[RESTORE["name"]]["metal3.baremetal.plane_restore"], RELEASE["metal3.baremetal.plane_move_hosts"]]
     assert [options.get("cluster_uid") for options in given] == ["{{ restore_plan.cluster_uid }}"] * 2
+
+
+def test_what_a_backup_prints_is_the_checksum_that_a_restore_takes(tmp_path):
+    digits = "0a" * 32
+    backup = yaml.safe_load((ROLE.parent / "backup" / "tasks" / "main.yml").read_text())
+    name = next(task for task in backup if task["name"] == "Name the checksum for a restore")
+    for sha256 in (digits, None):
+        text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {"backup_result": {"sha256": sha256}},
+                            "tasks": [name]}])
+        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+        assert code == 0 and (f'"restore_checksum=sha256:{digits}"' in output) is bool(sha256), output
+    assert digest_digits(f"sha256:{digits}") == digits
+    look, restores = (TASKS[task]["metal3.baremetal.plane_restore"]["sha256"] for task in (
+        "Look what would become of the servers", RESTORE["name"]))
+    # The first run refuses another file before anything is asked for; the second one takes that same file.
+    assert (look, restores) == ("{{ restore_checksum or omit }}", "{{ restore_plan.sha256 }}")
 
 
 def test_check_mode_releases_what_is_there(tmp_path):

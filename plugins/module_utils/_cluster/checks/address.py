@@ -8,6 +8,7 @@ import ipaddress
 import itertools
 
 from ..._common.addresses import ip_texts
+from ..._common.addresses.virtual_router import clashing
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
@@ -87,21 +88,17 @@ def router_problems(description, others):
     :param others: ``(whose it is, VirtualRouter)`` of each of the others
     """
     own = description.virtual_router
-    # Each family has numbers of its own; the same address is a mistake of another kind.
-    same = [(owner, other) for owner, other in others if own and other.number == own.number
-            and other.address.version == own.address.version and other.address != own.address]
     try:
-        networks = [network for _field, network in node_networks(description)] if same else []
+        networks = [network for _field, network in node_networks(description)] if own and others else []
     except ValueError:
         # Reported with the pools.
         return []
     return [Problem(
         "endpoint", description.subject, "endpoint.virtual_router_id",
-        f"{own.number}, which {owner} has for its endpoint {other.address} on the same network",
+        f"{own.number}, which {owner} has for its address {other.address} on the same network",
         "a number that no other virtual router there has",
         "set it to another one from 1 to 255; by default it is the last number of endpoint.host")
-        for owner, other in same
-        if any(own.address in network and other.address in network for network in networks)][:1]
+        for owner, other in clashing(own, others, networks)][:1]
 
 
 def _is_among(address, texts):

@@ -4,6 +4,7 @@
 """What a description is compared with: what its namespace holds, and what the credentials can read of the rest."""
 from __future__ import annotations
 
+from ..._common.addresses.virtual_router import others_of
 from ..._kube.api import bulk
 from ..._kube.kinds import served
 from ..._kube.reconcile.plan import by_name
@@ -18,7 +19,8 @@ from .preflight import Facts
 _CRD = KNOWN["CustomResourceDefinition"]
 
 
-def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=None, dhcp=None):
+def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=None, dhcp=None,
+                       routers=()):
     """Return the Facts that the objects of the cluster's namespace show.
 
     :param objects: dict of kind to list of objects
@@ -27,6 +29,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=Non
     :param neighbours: needs of clusters that are made in the same run, see ``cluster_needs``
     :param provider: the Provider of the cluster, by default that of Metal³
     :param dhcp: what DHCP lends, see ``checks.reservation``
+    :param routers: virtual routers of planes and others, see ``virtual_router.others_options``
     """
     provider = provider or provider_of(METAL3)
 
@@ -38,7 +41,8 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=Non
         hardware=by_name(found("HardwareData")), pools=by_name(found("IPPool")),
         addresses=addresses, claims=found("IPClaim") + found("IPAddressClaim"),
         clusters=found(provider.cluster_kind), providers={}, served=None,
-        neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours], dhcp=dhcp)
+        neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours], dhcp=dhcp,
+        routers=others_of(routers))
 
 
 def with_the_rest(client, facts, subject, provider=None):

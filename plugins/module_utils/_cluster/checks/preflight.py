@@ -32,9 +32,10 @@ from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
 # kinds; clusters: the provider's, of all namespaces; providers and served: see cluster_versions; neighbours: (needs,
-# Snapshot) of the clusters that are made in the same run, see cluster_needs; dhcp: what DHCP lends, see reservation.
+# Snapshot) of the clusters that are made in the same run, see cluster_needs; dhcp: what DHCP lends, see reservation;
+# routers: (whose it is, VirtualRouter) of planes and others.
 Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "clusters",
-                             "providers", "served", "neighbours", "dhcp"], defaults=[(), None])
+                             "providers", "served", "neighbours", "dhcp", "routers"], defaults=[(), None, ()])
 
 
 def preflight_problems(description, facts):
@@ -69,7 +70,7 @@ def preflight_problems(description, facts):
 
 
 def _virtual_router(description, facts):
-    """Return the number of a virtual router that another cluster has, unless the cluster has it already."""
+    """Return the number of a virtual router that another cluster or a plane has, unless the cluster has it already."""
     stored = [(plane, stored_router(plane)) for plane in facts.snapshot.all("KubeadmControlPlane")]
     own = (facts.snapshot.control_plane or {}).get("metadata", {}).get("name")
     if description.virtual_router in [router for plane, router in stored if plane["metadata"]["name"] == own]:
@@ -78,7 +79,7 @@ def _virtual_router(description, facts):
               if router and plane["metadata"]["name"] != own]
     others += [(needs.subject, needs.virtual_router) for needs, _snapshot in facts.neighbours
                if needs.virtual_router and (needs.namespace, needs.name) != (description.namespace, description.name)]
-    return router_problems(description, others)
+    return router_problems(description, [*others, *facts.routers])
 
 
 def _versions(snapshot):

@@ -28,7 +28,7 @@ DEFAULT_NAMESPACE = "metal3"
 # Options of the module that are no part of the description and have a variable of the role, PREFIX and the name.
 _OF_RUN = ("adopt", "check_hosts", "check_network", "dhcp", "image_ca_file", "ironic_pod", "kubeconfig", "manifests",
            "neighbours", "prune", "resource_set", "rollout", "wait_for", "wait_timeout_seconds",
-           "node_startup_timeout_seconds", "workload_kubeconfig")
+           "node_startup_timeout_seconds", "virtual_routers", "workload_kubeconfig")
 CONFIRMATION = "metal3_confirm"
 # Groups that Ansible puts hosts in by itself, and the one that makes a host a cluster: none of them names it.
 _GENERAL_GROUPS = (GROUP, "all", "ungrouped")

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..._common.addresses import ip_texts
+from ..._common.addresses.virtual_router import DEFAULT_NUMBER, VirtualRouter
 from ..._ipam.options import pool_options
 from .spec import KEEPALIVED, OF_OWNERS, machine_options
 
@@ -30,19 +31,6 @@ _NAMES_OF_POOLS = ("ipAddressFromIPPool", "fromIPPool", "dnsFromIPPool")
 _AS_CAPM3_TAKES_IT = ("metadata", "network_data")
 # A whole cluster has no such option.
 _ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
-# Of an endpoint whose address ends with 0, which is no number of a virtual router.
-_DEFAULT_ROUTER_ID = 51
-
-
-class VirtualRouter(NamedTuple):
-    """What keepalived knows the holders of an address by.
-
-    :param address: the address
-    :param number: of the virtual router; others on one wire must have others, of IPv4 and of IPv6 each
-    """
-
-    address: Any
-    number: int
 
 
 class PoolUse(NamedTuple):
@@ -291,8 +279,8 @@ def router_number(endpoint: Mapping[str, Any], address: Any) -> int:
     :param endpoint: its options
     :param address: its address
     """
-    # Clusters on one network need different ones, as they need different addresses.
-    return endpoint.get("virtual_router_id") or address.packed[-1] or _DEFAULT_ROUTER_ID
+    # Clusters on one network need different ones, as they need different addresses. 0 is no number of one.
+    return endpoint.get("virtual_router_id") or address.packed[-1] or DEFAULT_NUMBER
 
 
 def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, Any]) -> str:

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.addresses import ip_texts
-from .model import CONTROL_PLANE, STANDALONE, WORKER, Group, VirtualRouter
+from ..._common.addresses import virtual_router
+from ..._common.addresses.virtual_router import VirtualRouter
+from .model import CONTROL_PLANE, STANDALONE, WORKER, Group
 from .reader import read
 from .spec import METAL3
 
@@ -65,9 +66,7 @@ def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
 
 
 def _router(given: Mapping[str, Any] | None) -> VirtualRouter | None:
-    if not given or not ip_texts.is_address(given["address"]):
-        return None
-    return VirtualRouter(ip_texts.address(given["address"]), given["number"])
+    return virtual_router.of_text(given["address"], given["number"]) if given else None
 
 
 def needs_options() -> dict[str, Any]:

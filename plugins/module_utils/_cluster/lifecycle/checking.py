@@ -83,7 +83,8 @@ def check(run: ClusterRun) -> CheckedCluster:
         desired = with_template_version(desired, version)
     snapshot = Snapshot(objects, run.name)
     facts, unread = facts_of_namespace(objects, addresses, snapshot, run.options.get("neighbours", ()),
-                                       run.provider, run.options.get("dhcp")), []
+                                       run.provider, run.options.get("dhcp"),
+                                       run.options.get("virtual_routers", ())), []
     if run.options["check_hosts"]:
         facts, unread = with_the_rest(run.client, facts, run.subject, run.provider)
     resource_sets = ResourceSets(run, manifests, objects)

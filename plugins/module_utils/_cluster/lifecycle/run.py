@@ -48,7 +48,7 @@ class ClusterRun:
     :param client: a KubeClient
     :param params: the description, see ``spec.description_options``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
-        ``ironic_pod`` (none when left out), ``neighbours`` (none when left out), ``dhcp`` (nothing when left out),
+        ``ironic_pod``, ``neighbours``, ``virtual_routers`` (none when left out), ``dhcp`` (nothing when left out),
         ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``,
         ``confirm_by_name``, ``adopt`` (nothing when left out), ``manifests``, ``resource_set`` (none when left out),
         ``rollout`` (as described when left out), ``verify`` and ``plan_only`` (false when left out)

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 
 from ..._common.addresses import ip_texts
+from ..._common.addresses.virtual_router import VirtualRouter
 from ..._common.documents.tolerant import dict_in, dicts_in
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
-from ..description.model import VirtualRouter, router_number
+from ..description.model import router_number
 from ..description.spec import HOLDERS_ON_MACHINES, KEEPALIVED, KUBE_VIP, METALSTACK, NO_HOLDER
 from ..description.version_number import parse
 from . import images, kube_vip

@@ -25,12 +25,21 @@ UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # Of what is downloaded or pulled, as image servers and registries write it.
 DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 DIGEST_RULE = "sha256: and 64 hexadecimal digits"
+# As somebody gives one by hand.
+_DIGEST_GIVEN = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 _HOST_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST_NAME = re.compile(rf"(?=.{{1,253}}\Z){_HOST_LABEL}(\.{_HOST_LABEL})*")
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 # As Ansible reads them.
 _TRUE = ("yes", "on", "true", "1", "t", "y")
 _FALSE = ("no", "off", "false", "0", "f", "n")
+
+
+def digest_digits(text: str) -> str:
+    """Return the digits of a SHA-256 that somebody has given, with ``sha256:`` before them or not; empty for others."""
+    # Other programs write the digits in capitals, and a copied line ends with a space.
+    match = _DIGEST_GIVEN.fullmatch(text.strip().lower())
+    return match[1] if match else ""
 
 
 def is_name(text: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._backup import age, files
 from ..._common.files import private_folder, regular_file, whole_file
+from ..._common.options.field_checks import digest_digits, show
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import timestamp
@@ -253,6 +254,11 @@ def _arrives_in_move(side: Side) -> bool:
 
 
 def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
+    wanted = digest_digits(expected) if expected else ""
+    if expected and not wanted:
+        raise RefusedError([Problem("backup-checksum", path, "sha256", show(expected),
+                                    "64 hexadecimal digits, with or without sha256: before them",
+                                    "copy what the run of backup has printed")])
     try:
         with regular_file.reading(path, follow=True) as (stream, _status):
             content = stream.read(archive.LIMIT_BYTES + 1)
@@ -260,10 +266,10 @@ def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.
         raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",
                                     "correct path")]) from exc
     sha256 = hashlib.sha256(content).hexdigest()
-    # Other programs write the digits in capitals, and a copied line ends with a space.
-    if expected and sha256 != expected.strip().lower():
-        raise RefusedError([Problem("backup-other", path, "sha256", sha256, expected,
-                                    "find out who has changed the file since it was looked at")])
+    if wanted and sha256 != wanted:
+        raise RefusedError([Problem("backup-other", path, "sha256", sha256, wanted,
+                                    "find out who has changed the file since it was looked at or written, or give the "
+                                    "path of the file that is meant")])
     backup, problems = archive.unpacked(age.decrypt(content, identity_file), path)
     if backup is None:
         raise RefusedError(problems)

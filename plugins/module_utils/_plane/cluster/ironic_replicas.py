@@ -12,6 +12,7 @@ from typing import Any
 from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._metal3 import ironic_rpc
 
 Object = dict[str, Any]
 
@@ -19,9 +20,6 @@ CODE = "ironic-replicas"
 # Name and password by which the pods talk to each other.
 RPC_CREDENTIALS = "ironic-rpc-credentials"
 API_PORT = 6385
-# Ironic's default. With another one Ironic 39.0 names a conductor with its port in the list of conductors, and without
-# it in locks on nodes (ironic/conductor/base_manager.py), so that those of a lost conductor are never found.
-RPC_PORT = 8089
 _ADDRESS_VARIABLE = "PROVISIONING_IP"
 _RPC_VOLUME, _RPC_FOLDER = "ironic-rpc", "/auth/ironic-rpc"
 # Of upstream's component tls; without it Ironic's own container has the authority alone.
@@ -98,7 +96,7 @@ def environment(options: Object, named: dict[str, str]) -> dict[str, str]:
     host = f"[{address}]" if ":" in address else address
     # Where agents and clients call: any pod takes it, and passes on what is another conductor's.
     return dict(((name, value) for name, value in named.items() if name != _ADDRESS_VARIABLE),
-                IRONIC_EXPOSE_JSON_RPC="true", IRONIC_JSON_RPC_PORT=str(RPC_PORT),
+                IRONIC_EXPOSE_JSON_RPC="true", IRONIC_JSON_RPC_PORT=str(ironic_rpc.PORT),
                 IRONIC_BASE_URL=f"https://{host}:{API_PORT}")
 
 

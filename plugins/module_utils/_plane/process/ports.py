@@ -10,10 +10,11 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from ..._common.waiting.wait_loop import until_nothing
+from ..._metal3 import ironic_rpc
 from . import orphans
 
 # How long a process that ends may keep its ports after its files are no longer found.
@@ -37,6 +38,17 @@ class Socket(NamedTuple):
 
     link: str
     address: Any
+    port: int
+
+
+class Place(NamedTuple):
+    """Where a part of a plane listens.
+
+    :ivar address: IP address
+    :ivar port: its port
+    """
+
+    address: str
     port: int
 
 
@@ -82,26 +94,28 @@ def holders(address: str, port: int, proc: str = "/proc") -> set[int] | None:
     :param proc: where procfs is mounted
     :returns: those that this user may inspect; None when nobody listens there
     """
-    return holders_of({port: address}, proc)[port]
+    place = Place(address, port)
+    return holders_of([place], proc)[place]
 
 
-def holders_of(places: Mapping[int, str], proc: str = "/proc") -> dict[int, set[int] | None]:
-    """Return port → see :func:`holders`, all of one look.
+def holders_of(places: Collection[Place], proc: str = "/proc") -> dict[Place, set[int] | None]:
+    """Return place → see :func:`holders`, all of one look.
 
-    :param places: port → IP address
+    :param places: addresses and ports
     :param proc: where procfs is mounted
     """
-    links: dict[int, set[str]] = {}
+    links: dict[Place, set[str]] = {}
     for item in _sockets(proc):
-        if item.port in places and _answers_for(item.address, ipaddress.ip_address(places[item.port])):
-            links.setdefault(item.port, set()).add(item.link)
+        for place in places:
+            if item.port == place.port and _answers_for(item.address, ipaddress.ip_address(place.address)):
+                links.setdefault(place, set()).add(item.link)
     every: set[str] = set().union(*links.values())
     pids: dict[str, set[int]] = {}
     for link, pid in _links(proc) if every else ():
         if link in every:
             pids.setdefault(link, set()).add(pid)
-    return dict((port, set().union(*(pids.get(link, ()) for link in links[port])) if port in links else None)
-                for port in places)
+    return dict((place, set().union(*(pids.get(link, ()) for link in links[place])) if place in links else None)
+                for place in places)
 
 
 def is_here(address: str) -> bool:
@@ -175,7 +189,21 @@ def foreign(figures: Any) -> list[str]:
 
     :param figures: the plane's figures
     """
-    return [f"port {figures['ports'][part]} ({part}) is taken by {owner}" for part, owner in owners_of(figures)]
+    found = places_of(figures)
+    return [f"port {found[part].port} ({part}) is taken by {owner}" for part, owner in owners_of(figures)]
+
+
+def places_of(figures: Any) -> dict[str, Place]:
+    """Return where each part of a plane listens.
+
+    :param figures: the plane's figures
+    """
+    addresses = figures.get("listens_on") or {}
+    found = dict((part, Place(addresses.get(part, LOOPBACK), port)) for part, port in figures["ports"].items())
+    # They are no ports that somebody may change: all have the same one.
+    found.update((f"ironic_conductor_{number}", Place(address, ironic_rpc.PORT))
+                 for number, address in enumerate(figures.get("conductor_addresses") or (), 1))
+    return found
 
 
 def owners_of(figures: Any) -> list[tuple[str, str]]:
@@ -183,17 +211,18 @@ def owners_of(figures: Any) -> list[tuple[str, str]]:
 
     :param figures: the plane's figures
     """
-    addresses = figures.get("listens_on")
-    busy = taken(figures["ports"], addresses)
+    places = places_of(figures)
+    addresses = dict((part, place.address) for part, place in places.items())
+    busy = taken(dict((part, place.port) for part, place in places.items()), addresses)
     if not busy:
         return []
     own = set(orphans.processes(figures["dir"]))
     # Another plane may have the same port at another address of this machine.
-    pids = holders_of(dict((port, (addresses or {}).get(part, LOOPBACK)) for part, port in busy.items()))
-    unknown = _still_taken(dict((part, port) for part, port in busy.items() if not pids[port]), addresses)
+    pids = holders_of([places[part] for part in busy])
+    unknown = _still_taken(dict((part, port) for part, port in busy.items() if not pids[places[part]]), addresses)
     found = []
-    for part, port in sorted(busy.items()):
-        others = pids[port] or set()
+    for part in sorted(busy):
+        others = pids[places[part]] or set()
         if others & own or (not others and part not in unknown):
             continue
         found.append((part, f"pid {min(others)} ({program(min(others))})" if others else UNKNOWN))

@@ -12,6 +12,7 @@ from typing import Any
 from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._metal3.ironic_rpc import conductor_addresses
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}\Z")
 _NAME_EXPECTED = "a lower case letter, then at most 19 lower case letters, digits or dashes"
@@ -84,7 +85,8 @@ def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -
     """Return the problems of a plane's description, whatever the machine it runs on.
 
     :param plane: the variable ``management_plane``: ``name``, ``address``, ``dir``, and if they are set
-        ``kubernetes_address`` and ``network_boot``, whether firmware gets its files by plain HTTP
+        ``kubernetes_address``, ``network_boot``, whether firmware gets its files by plain HTTP, and
+        ``ironic_separate``, whether Ironic's conductors are processes of their own
     :param ports: port of a part, part → port; those that are not named have the default
     """
     found = []
@@ -168,7 +170,11 @@ def compute(plane: Mapping[str, Any], ports: Mapping[str, int], cache_dir: str) 
     }
     if network_boot:
         urls[NETWORK_BOOT] = _url(address, every[NETWORK_BOOT], "http")
+    # Only then somebody listens there.
+    conductors = {"conductor_addresses": conductor_addresses(every["etcd_client"])} \
+        if plane.get("ironic_separate") else {}
     return {
+        **conductors,
         "name": plane["name"],
         "mode": "process",
         "dir": os.path.normpath(plane["dir"]),

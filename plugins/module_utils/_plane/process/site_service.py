@@ -101,7 +101,9 @@ def machine_problems(computed: dict[str, Any]) -> list[Problem]:
     found = [Problem("machine-address", "", f"management_plane.{field}", show(computed[field]),
                      "an address of this machine", "correct it, or configure it on an interface") for field in absent]
     if not absent:
-        found += [_port_problem(computed, part, owner) for part, owner in ports.owners_of(computed)]
+        owners = ports.owners_of(computed)
+        found += [_port_problem(computed, part, owner) for part, owner in owners if part in computed["ports"]]
+        found += _conductor_problems(computed, [item for item in owners if item[0] not in computed["ports"]])
     return found + _folder_problems(computed) + _unit_problems(computed)
 
 
@@ -114,6 +116,17 @@ def _port_problem(computed: dict[str, Any], part: str, owner: str) -> Problem:
                        f"set {field}, or let users have it (sysctl net.ipv4.ip_unprivileged_port_start)")
     return Problem("machine-port", "", field, f"{port}, taken by {owner}", "a free port",
                    f"stop that process, or set {field}")
+
+
+def _conductor_problems(computed: dict[str, Any], owners: list[tuple[str, str]]) -> list[Problem]:
+    """Return one problem for each owner: whoever listens at all addresses has those of all conductors."""
+    places = ports.places_of(computed)
+    first = dict((owner, places[part]) for part, owner in reversed(owners))
+    return [Problem("machine-port", "", "ironic_processes", f"separate, whose conductors need port {place.port} of "
+                    f"loopback addresses, which at {place.address} is taken by {owner}", f"port {place.port} free at "
+                    + ", ".join(computed["conductor_addresses"]),
+                    "stop that process, have it listen at its own address only, or set ironic_processes to combined")
+            for owner, place in sorted(first.items())]
 
 
 def _unit_problems(computed: dict[str, Any]) -> list[Problem]:

@@ -419,6 +419,25 @@ def test_a_checksum_is_the_same_in_capitals(here, tmp_path, recipient, identity)
     assert planned["due"] and planned["sha256"] == made["sha256"]
 
 
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_file_with_another_checksum_than_the_given_one_is_refused(here, tmp_path, recipient, identity, check_mode):
+    """Anybody can encrypt for the public key: what came from elsewhere is known by what the backup had printed."""
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    wanted = "sha256:" + "0a" * 32
+    with pytest.raises(RefusedError, match=f"sha256: found {made['sha256']}, expected {'0a' * 32}; find out"):
+        restore(there, made["path"], identity, sha256=wanted, accept=["used"], check_mode=check_mode)
+    assert managed(there) == set()
+    planned = restore(there, made["path"], identity, sha256=f"sha256:{made['sha256']}", check_mode=True)
+    assert planned["due"] and planned["sha256"] == made["sha256"]
+
+
+@pytest.mark.parametrize("given", ["sha256:", "sha512:" + "0a" * 64, "0a" * 31, " ", f"{'0a' * 32}  metal3.age"])
+def test_a_checksum_that_is_none_is_not_said_to_be_another_files(tmp_path, identity, given):
+    with pytest.raises(RefusedError, match="expected 64 hexadecimal digits, with or without sha256: before them; copy"):
+        restore(server("b", "https://198.18.0.2:6443"), str(tmp_path / "absent"), identity, sha256=given)
+
+
 @pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
 @pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
 def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,

@@ -1,0 +1,48 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The virtual routers of the planes and clusters of an inventory."""
+from __future__ import annotations
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.needs import needs
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import plane_routers
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
+
+def of_planes(hostvars, machines):
+    """Return those of planes, each once: all machines of a plane have the same.
+
+    What cannot be templated for one machine is no reason for the run of another to fail.
+
+    :param hostvars: mapping of host names to variables
+    :param machines: names of the planes' machines
+    """
+    found = {}
+    for name in machines:
+        for router in plane_routers.of_machine(named_hosts.Noting(hostvars[name])):
+            found.setdefault((router["address"], router["number"]), dict(router, owner=f"the plane of {name}"))
+    return list(found.values())
+
+
+def of_clusters(hostvars, clusters):
+    """Return those of clusters, without those whose own run fails with mistakes.
+
+    :param hostvars: mapping of host names to variables
+    :param clusters: names of the inventory hosts that stand for them
+    """
+    children = cluster_groups.children(hostvars)
+    found = [_of_cluster(name, named_hosts.Noting(hostvars[name]), children) for name in clusters]
+    return [router for router in found if router is not None]
+
+
+def _of_cluster(name, variables, children):
+    try:
+        needed = needs(cluster_inventory.parameters(name, variables, children)) or {}
+    except cluster_inventory.ClusterNameError:
+        return None
+    router = needed.get("virtual_router")
+    return router and dict(router, owner=f"cluster {needed['namespace']}/{needed['name']}")
