@@ -12,6 +12,7 @@ from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import drain, node
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import (
+    STAY,
     DrainError,
     until,
 )
@@ -437,6 +438,39 @@ def test_a_host_whose_machine_goes_during_the_drain_is_not_drained(plane, worklo
     workload.refusals["web"] = ["would violate the disruption budget"]
     with pytest.raises(DrainError, match=f"waited for to be drained:\n- {HOST}: {text}"):
         go(plane, workload, then=lambda: change(plane))
+
+
+def begin_deletion(plane):
+    plane.objects["BareMetalHost", HOST]["metadata"].update(
+        deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["baremetalhost.metal3.io"])
+
+
+@pytest.mark.parametrize("change, text", [
+    (forget, "found no such BareMetalHost any more; look for who has deleted it"),
+    (begin_deletion, "it is being deleted since 2026-01-01T00:00:00Z, held by baremetalhost.metal3.io")])
+def test_a_host_that_is_deleted_is_not_waited_for_to_be_back_as_others_are(plane, workload, change, text):
+    """Its node does not come: what the wait said at its end was that it waits for the node."""
+    other = "host-of-c1-one-1"
+    go(plane, workload, hosts=[HOST, other], confirm="2")
+    for name in (NODE, "c1-one-1"):
+        workload.objects["Node", name]["status"]["conditions"][0]["status"] = "False"
+    pauses = []
+
+    def then():
+        pauses.append(len(pauses))
+        if len(pauses) == 1:
+            change(plane)
+        if len(pauses) == 3:
+            workload.objects["Node", "c1-one-1"]["status"]["conditions"][0]["status"] = "True"
+
+    with pytest.raises(DrainError) as caught:
+        go(plane, workload, "returned", hosts=[HOST, other], then=then)
+    assert str(caught.value) == (
+        f"changed by others while the hosts were waited for to be Ready:\n- {HOST}: {text}; Machine c1-one-0 loses its "
+        "server: replace it (playbook machine_action, machine_action=replace), so that its owner makes another one on "
+        f"a free host\n{STAY}")
+    assert caught.value.late == [HOST] and len(pauses) < 5
+    assert [workload.objects["Node", name]["spec"] for name in (NODE, "c1-one-1")] == [{"unschedulable": True}, {}]
 
 
 @BY_OTHERS

@@ -30,7 +30,7 @@ from . import drain, health, node
 from .outlook import outlook
 from .patches import Patches
 from .places import Place, changes, places
-from .waiting import STAY, DrainError, until
+from .waiting import STAY, DrainError, changed_text, until
 from .waves import limit_problem, rounds, taken_up, together_problems
 
 _REQUEST_SECONDS = 10
@@ -295,16 +295,19 @@ class MaintenanceService:
         """Wait until each server stays on, its kubelet has renewed its lease since, and its node is Ready.
 
         The condition alone is that of before for as long as the control plane waits for a silent kubelet, and a server
-        that is about to be rebooted has a kubelet until then.
+        that is about to be rebooted has a kubelet until then. A host that is deleted ends the wait for it.
         """
         first: dict[str, Any] = {}
 
-        def read() -> dict[str, Any]:
+        def read() -> dict[str, health.Coming]:
             hosts = hosts_of(self.client, self.namespace)
-            return dict((place.name, self._comes_on(place, hosts.get(place.name), first) or self._alive(place, first))
-                        for place in members)
+            return dict((place.name, self._coming(place, hosts.get(place.name), first)) for place in members)
 
-        return self._until("Ready", members, read, lambda text: text)
+        return self._until("Ready", members, read, lambda coming: coming.waits_for, lost=lambda coming: coming.lost)
+
+    def _coming(self, place: Place, host: Any, first: dict[str, Any]) -> health.Coming:
+        lost = health.lost(place.host, place.machine or {}, host)
+        return health.Coming("" if lost else self._comes_on(place, host, first) or self._alive(place, first), lost)
 
     @staticmethod
     def _comes_on(place: Place, host: Any, first: dict[str, Any]) -> str:
@@ -340,10 +343,10 @@ class MaintenanceService:
     # What both need
 
     def _until(self, goal: str, members: list[Place], read: Callable[[], Any], waits_for: Callable[[Any], str],
-               ending: str = STAY) -> DrainError | None:
+               ending: str = STAY, lost: Callable[[Any], str] = lambda dummy: "") -> DrainError | None:
         """See :func:`waiting.until`."""
         return until(goal, [place.name for place in members], read, waits_for, self.params["wait_timeout_seconds"],
-                     self.progress, self.clock, self.sleep, ending)
+                     self.progress, self.clock, self.sleep, ending, lost)
 
     @staticmethod
     def _raise(late: DrainError | None) -> None:
@@ -357,8 +360,7 @@ class MaintenanceService:
         """
         found = changes(members, objects_of(self.client, self.namespace), self.namespace) if members else {}
         if found:
-            raise DrainError(f"changed by others while the hosts were waited for to be {goal}:\n" + "\n".join(
-                f"- {name}: {text}" for name, text in found.items()) + f"\n{STAY}")
+            raise DrainError(changed_text(goal, (f"- {name}: {text}" for name, text in found.items())) + f"\n{STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
         found = pods_on([(self._client_of(place), place.node) for place in members])
