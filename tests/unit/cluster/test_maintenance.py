@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from fakes.clock import Clock
+from fakes.killed import each_kill
 from fakes.kubernetes import Server
 from fakes.maintenance import HOST, NODE, Workload, go, plane_of
 from fakes.progress import Reports
@@ -74,6 +75,56 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert annotations(plane, "BareMetalHost", HOST) == {} == annotations(plane, "Machine", "c1-one-0")
     assert workload.objects["Node", NODE]["spec"] == {}
     assert not go(plane, workload, "returned")["changed"]
+
+
+def new():
+    """Return a plane and a cluster of which no host is maintained, with pods on the first host's node."""
+    servers = plane_of(), Workload()
+    servers[1].add_pod("web")
+    servers[1].add_pod("proxy", "DaemonSet")
+    return servers
+
+
+def taken_out(*servers):
+    go(*servers)
+
+
+def brought_back(*servers):
+    go(*servers, "returned")
+
+
+def drained():
+    """Return them with a host that was taken out."""
+    servers = new()
+    taken_out(*servers)
+    return servers
+
+
+def test_a_host_that_a_killed_run_has_not_taken_out_is_taken_out_by_the_next_one():
+    """The mark at the host comes first, then its Machine's, its node's, and the pods."""
+    assert each_kill(new, taken_out) == 4
+
+
+def test_a_host_that_a_killed_run_has_not_brought_back_is_brought_back_by_the_next_one():
+    assert each_kill(drained, brought_back) == 3
+
+
+def test_a_host_that_a_killed_run_has_begun_to_take_out_comes_back():
+    """Whatever of it was done; pods that were evicted are somewhere else."""
+    def out_and_back(*servers):
+        taken_out(*servers)
+        brought_back(*servers)
+
+    def without_web():
+        servers = new()
+        del servers[1].objects["Pod", "web"]
+        return servers
+
+    assert each_kill(without_web, taken_out, brought_back, out_and_back) == 3
+
+
+def test_a_host_that_a_killed_run_has_begun_to_bring_back_is_taken_out_again():
+    assert each_kill(drained, brought_back, taken_out, lambda *servers: None) == 3
 
 
 def reboot(plane, checked, then=lambda: None):
