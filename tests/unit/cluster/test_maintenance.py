@@ -4,6 +4,8 @@
 """Hosts that leave their cluster for a while: what is refused, evicted, waited for, and taken away again."""
 from __future__ import annotations
 
+import re
+
 import pytest
 from fakes.clock import Clock
 from fakes.killed import each_kill
@@ -522,6 +524,33 @@ def test_a_host_that_is_deleted_is_not_waited_for_to_be_back_as_others_are(plane
         f"a free host\n{STAY}")
     assert caught.value.late == [HOST] and len(pauses) < 5
     assert [workload.objects["Node", name]["spec"] for name in (NODE, "c1-one-1")] == [{"unschedulable": True}, {}]
+
+
+def use(plane):
+    plane.objects["BareMetalHost", HOST]["spec"]["consumerRef"] = {
+        "kind": "Metal3Machine", "namespace": "metal3", "name": "c1-one-1"}
+
+
+@pytest.mark.parametrize("change, text", [
+    (enrol_anew, "hosts: found another BareMetalHost of this name, expected the one that was checked"),
+    (use, "hosts: found a host in use by Metal3Machine metal3/c1-one-1, expected Metal3Machine /c1-one-0, its consumer "
+          "when it was checked"),
+    (lambda plane: plane.objects["BareMetalHost", HOST]["spec"].pop("consumerRef"),
+     "hosts: found a host without consumer, expected Metal3Machine")])
+def test_what_a_host_has_got_since_its_maintenance_was_confirmed_is_not_drained(plane, workload, change, text):
+    """Rounds before it may have taken hours, and what it has by then was never counted."""
+    planned = go(plane, workload, "planned", confirm=None)
+    assert [item["name"] for item in planned["checked"]] == [HOST] and planned["checked"][0]["maintained"] is None
+    change(plane)
+    writes = len(plane.stored)
+    with pytest.raises(RefusedError, match=re.escape(text)):
+        go(plane, workload, checked=planned["checked"])
+    assert len(plane.stored) == writes and workload.evicted == []
+
+
+def test_a_host_that_is_what_was_planned_is_drained(plane, workload):
+    planned = go(plane, workload, "planned", confirm=None)
+    assert go(plane, workload, checked=planned["checked"])["changed"]
 
 
 @BY_OTHERS

@@ -13,7 +13,7 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
-from ..._host.actions.action_rules import identity_of
+from ..._host.actions.action_rules import identities, identity_of, identity_problems
 from ..._host.description.annotations import maintained_since
 from ..._host.state import power_coming
 from ..._host.state.reading import hosts_of
@@ -85,6 +85,7 @@ class MaintenanceService:
         found, problems = places(self.params["hosts"], self._objects, self.namespace, state != "returned", self._now(),
                                  together=state != "planned" or self.params["stays_out"],
                                  later=self.params["later"] if state == "planned" else ())
+        problems += self._other_ones(found)
         if limit or problems:
             raise RefusedError([limit] if limit else problems)
         if state == "planned":
@@ -98,6 +99,16 @@ class MaintenanceService:
             exc.facts = self._checked(found)
             raise
         return dict(self._result(), **self._checked(found))
+
+    def _other_ones(self, found: list[Place]) -> list[Problem]:
+        """Return a Problem for each host that is not what it was when its maintenance was confirmed.
+
+        By its name alone, what a host has got meanwhile would be drained without having been counted.
+        """
+        checked = identities(self.params["checked"])
+        return [problem for place in found if place.name in checked for problem in identity_problems(
+            "host-maintenance", f"BareMetalHost {self.namespace}/{place.name}", "hosts", place.host,
+            checked[place.name])]
 
     def _checked(self, found: list[Place]) -> dict[str, Any]:
         return {"hosts": self._facts(found), "checked": [dict(
@@ -132,7 +143,7 @@ class MaintenanceService:
         for number, group in enumerate(groups if len(groups) > 1 else [], 1):
             said.figures.append(f"round {number} of {len(groups)}: {', '.join(place.name for place in group)}")
         self.warnings = say(said, None, self.check_mode, self.progress)
-        return dict(self._result(), hosts=self._facts(found), checked=[], outlook=said.figures, attention=said.notes,
+        return dict(self._result(), **self._checked(found), outlook=said.figures, attention=said.notes,
                     rounds=[[place.name for place in group] for group in groups])
 
     def _outlook(self, found: list[Place], due: dict[str, list[Any]]) -> Outlook:
