@@ -43,6 +43,32 @@ options:
     description: A text that is kept as the mark's value, the annotation C(metal3.baremetal/maintenance). By default
       V(maintenance).
     type: str
+  checked:
+    description:
+      - Hosts as they were when their maintenance was planned and confirmed, RV(checked) of a run with V(planned).
+      - Another host of the name, and one that has another consumer by now, is refused.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      uid:
+        description: Its uid.
+        type: str
+        required: true
+      consumer:
+        description:
+          - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
+        type: str
+        default: ""
+      maintained:
+        description:
+          - Since when it is being maintained, as its mark says, empty for a mark that does not say it. Without it that
+            does not matter.
+        type: str
   allow_bare_pods:
     description: Whether pods that no controller makes again are evicted.
     type: bool
@@ -154,7 +180,7 @@ hosts:
   sample: [{name: rack1-03, cluster: prod, machine: prod-pool-a-7fkq2-x8j5d, node: prod-pool-a-7fkq2-x8j5d}]
 checked:
   description:
-    - The hosts as they were checked, empty with O(state=planned), for the option
+    - The hosts as they were checked, for the options O(checked) and
       O(metal3.baremetal.baremetal_host_action#module:checked) of what interrupts them afterwards.
   returned: success
   type: list

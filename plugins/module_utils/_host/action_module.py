@@ -15,7 +15,7 @@ from .._common.texts.formats import timestamp
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .actions.action_request import USED_BY
-from .actions.action_rules import Identity
+from .actions.action_rules import checked_option, identities
 from .actions.action_service import HostActionService
 from .actions.actions import ACTIONS, Request
 from .module import finish
@@ -44,9 +44,7 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
             _request_spec(), name={"type": "str", "required": True}, status={"type": "json"},
             hardware={"type": "dict"})},
         **_request_spec(),
-        checked={"type": "list", "elements": "dict", "default": [], "options": {
-            "name": {"type": "str", "required": True}, "uid": {"type": "str", "required": True},
-            "consumer": {"type": "str", "default": ""}, "maintained": {"type": "str"}}},
+        checked=checked_option(),
         force_hosts={"type": "list", "elements": "str", "default": []},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
@@ -100,7 +98,6 @@ def run_baremetal_host_action() -> None:
         requests = requests_of(module.params, timestamp(time.time()))
         result = HostActionService(
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text,
-            checked=dict((item["name"], Identity(item["uid"], item["consumer"], item["maintained"]))
-                         for item in module.params["checked"])).run()
+            checked=identities(module.params["checked"])).run()
     result["warnings"] += watch.warnings
     finish(module, result, "done")

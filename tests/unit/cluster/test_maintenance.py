@@ -4,14 +4,18 @@
 """Hosts that leave their cluster for a while: what is refused, evicted, waited for, and taken away again."""
 from __future__ import annotations
 
+import re
+
 import pytest
 from fakes.clock import Clock
+from fakes.killed import each_kill
 from fakes.kubernetes import Server
 from fakes.maintenance import HOST, NODE, Workload, go, plane_of
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import drain, node
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import (
+    STAY,
     DrainError,
     until,
 )
@@ -73,6 +77,56 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert annotations(plane, "BareMetalHost", HOST) == {} == annotations(plane, "Machine", "c1-one-0")
     assert workload.objects["Node", NODE]["spec"] == {}
     assert not go(plane, workload, "returned")["changed"]
+
+
+def new():
+    """Return a plane and a cluster of which no host is maintained, with pods on the first host's node."""
+    servers = plane_of(), Workload()
+    servers[1].add_pod("web")
+    servers[1].add_pod("proxy", "DaemonSet")
+    return servers
+
+
+def taken_out(*servers):
+    go(*servers)
+
+
+def brought_back(*servers):
+    go(*servers, "returned")
+
+
+def drained():
+    """Return them with a host that was taken out."""
+    servers = new()
+    taken_out(*servers)
+    return servers
+
+
+def test_a_host_that_a_killed_run_has_not_taken_out_is_taken_out_by_the_next_one():
+    """The mark at the host comes first, then its Machine's, its node's, and the pods."""
+    assert each_kill(new, taken_out) == 4
+
+
+def test_a_host_that_a_killed_run_has_not_brought_back_is_brought_back_by_the_next_one():
+    assert each_kill(drained, brought_back) == 3
+
+
+def test_a_host_that_a_killed_run_has_begun_to_take_out_comes_back():
+    """Whatever of it was done; pods that were evicted are somewhere else."""
+    def out_and_back(*servers):
+        taken_out(*servers)
+        brought_back(*servers)
+
+    def without_web():
+        servers = new()
+        del servers[1].objects["Pod", "web"]
+        return servers
+
+    assert each_kill(without_web, taken_out, brought_back, out_and_back) == 3
+
+
+def test_a_host_that_a_killed_run_has_begun_to_bring_back_is_taken_out_again():
+    assert each_kill(drained, brought_back, taken_out, lambda *servers: None) == 3
 
 
 def reboot(plane, checked, then=lambda: None):
@@ -437,6 +491,66 @@ def test_a_host_whose_machine_goes_during_the_drain_is_not_drained(plane, worklo
     workload.refusals["web"] = ["would violate the disruption budget"]
     with pytest.raises(DrainError, match=f"waited for to be drained:\n- {HOST}: {text}"):
         go(plane, workload, then=lambda: change(plane))
+
+
+def begin_deletion(plane):
+    plane.objects["BareMetalHost", HOST]["metadata"].update(
+        deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["baremetalhost.metal3.io"])
+
+
+@pytest.mark.parametrize("change, text", [
+    (forget, "found no such BareMetalHost any more; look for who has deleted it"),
+    (begin_deletion, "it is being deleted since 2026-01-01T00:00:00Z, held by baremetalhost.metal3.io")])
+def test_a_host_that_is_deleted_is_not_waited_for_to_be_back_as_others_are(plane, workload, change, text):
+    """Its node does not come: what the wait said at its end was that it waits for the node."""
+    other = "host-of-c1-one-1"
+    go(plane, workload, hosts=[HOST, other], confirm="2")
+    for name in (NODE, "c1-one-1"):
+        workload.objects["Node", name]["status"]["conditions"][0]["status"] = "False"
+    pauses = []
+
+    def then():
+        pauses.append(len(pauses))
+        if len(pauses) == 1:
+            change(plane)
+        if len(pauses) == 3:
+            workload.objects["Node", "c1-one-1"]["status"]["conditions"][0]["status"] = "True"
+
+    with pytest.raises(DrainError) as caught:
+        go(plane, workload, "returned", hosts=[HOST, other], then=then)
+    assert str(caught.value) == (
+        f"changed by others while the hosts were waited for to be Ready:\n- {HOST}: {text}; Machine c1-one-0 loses its "
+        "server: replace it (playbook machine_action, machine_action=replace), so that its owner makes another one on "
+        f"a free host\n{STAY}")
+    assert caught.value.late == [HOST] and len(pauses) < 5
+    assert [workload.objects["Node", name]["spec"] for name in (NODE, "c1-one-1")] == [{"unschedulable": True}, {}]
+
+
+def use(plane):
+    plane.objects["BareMetalHost", HOST]["spec"]["consumerRef"] = {
+        "kind": "Metal3Machine", "namespace": "metal3", "name": "c1-one-1"}
+
+
+@pytest.mark.parametrize("change, text", [
+    (enrol_anew, "hosts: found another BareMetalHost of this name, expected the one that was checked"),
+    (use, "hosts: found a host in use by Metal3Machine metal3/c1-one-1, expected Metal3Machine /c1-one-0, its consumer "
+          "when it was checked"),
+    (lambda plane: plane.objects["BareMetalHost", HOST]["spec"].pop("consumerRef"),
+     "hosts: found a host without consumer, expected Metal3Machine")])
+def test_what_a_host_has_got_since_its_maintenance_was_confirmed_is_not_drained(plane, workload, change, text):
+    """Rounds before it may have taken hours, and what it has by then was never counted."""
+    planned = go(plane, workload, "planned", confirm=None)
+    assert [item["name"] for item in planned["checked"]] == [HOST] and planned["checked"][0]["maintained"] is None
+    change(plane)
+    writes = len(plane.stored)
+    with pytest.raises(RefusedError, match=re.escape(text)):
+        go(plane, workload, checked=planned["checked"])
+    assert len(plane.stored) == writes and workload.evicted == []
+
+
+def test_a_host_that_is_what_was_planned_is_drained(plane, workload):
+    planned = go(plane, workload, "planned", confirm=None)
+    assert go(plane, workload, checked=planned["checked"])["changed"]
 
 
 @BY_OTHERS

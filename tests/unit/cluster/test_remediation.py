@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from fakes.clusters import Plane, run
+from fakes.killed import Killed, Life, each_kill
 from fakes.progress import Reports
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,9 +41,8 @@ def set_error(plane, host, kind="", message=""):
         operationalStatus="error" if kind else "OK", errorType=kind, errorMessage=message)
 
 
-@pytest.fixture
-def plane():
-    """A cluster of three control plane machines and three workers, of which the first has no living kubelet."""
+def made():
+    """Return a cluster of three control plane machines and three workers, of which the first has no living kubelet."""
     found = Plane()
     run(found, control_plane={"replicas": 3})
     for owner in ("c1-control-plane", "c1-one"):
@@ -58,6 +58,12 @@ def plane():
                               "provisioning": {"state": "provisioned"}}
     set_ready(found, "c1-one-0", "False", KUBELET)
     return found
+
+
+@pytest.fixture
+def plane():
+    """A cluster of which one host is ill."""
+    return made()
 
 
 def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda seconds: None, workload=None, **more):
@@ -218,6 +224,58 @@ def test_a_mark_that_a_killed_run_has_left_is_taken_away_and_no_other(plane):
     plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fan"}
     plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
     assert not go(plane, ILL, confirm=None)["changed"]
+
+
+def operated(plane, helps):
+    """Return what a remediation calls at each look: BMO, which takes requests away and carries them out.
+
+    :param helps: names of the requests after which the node is Ready, or the host free of errors
+    """
+    def then(_seconds):
+        found = plane.objects["BareMetalHost", ILL]["metadata"].get("annotations") or {}
+        for request in [name for name in (RETRY, REBOOT) if name in found]:
+            if request == REBOOT:
+                del found[request]
+            if request in helps:
+                set_ready(plane, "c1-one-0")
+                set_error(plane, ILL)
+
+    return then
+
+
+def treated(helps=(), **options):
+    """Return a run on the host that is ill."""
+    def act(plane):
+        go(plane, then=operated(plane, helps), **options)
+
+    return act
+
+
+@pytest.mark.parametrize("helps, up_to, writes", [((REBOOT,), "reboot", 3), ((), "replace", 5)])
+def test_a_host_on_which_a_killed_run_has_worked_is_brought_back_by_the_next_one(helps, up_to, writes):
+    def act(plane):
+        treated(helps, up_to=up_to)(plane)
+
+    assert each_kill(lambda: (made(),), act) == writes
+
+
+def test_a_machine_that_a_killed_run_has_kept_from_health_checks_is_given_back_by_the_retry_that_helps():
+    """It is of the reboot that was killed, and the next run may be one that reboots nothing."""
+    def ill():
+        plane = made()
+        set_error(plane, ILL, "power management error", "BMC: no answer")
+        return plane
+
+    life = Life()
+    treated((REBOOT,))(life.of(ill()))
+    for number in range(life.written):
+        plane = ill()
+        with pytest.raises(Killed):
+            treated((REBOOT,))(Life(number).of(plane))
+        set_error(plane, ILL, "power management error", "BMC: no answer")
+        plane.objects["BareMetalHost", ILL]["metadata"].get("annotations", {}).pop(RETRY, None)
+        treated((RETRY,), up_to="retry", confirm=None)(plane)
+        assert SKIP not in annotations(plane, "Machine", "c1-one-0"), f"killed after {number} of {life.written} writes"
 
 
 def test_a_machine_is_given_back_to_its_health_checks_when_a_reboot_cannot_be_waited_for(plane, monkeypatch):

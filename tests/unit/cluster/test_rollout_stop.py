@@ -10,6 +10,21 @@ import pytest
 from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 from fakes.progress import Reports
+from fakes.rollouts import (
+    BAD,
+    GOOD,
+    NOTE,
+    PAUSED,
+    PLANE,
+    POOL,
+    SET,
+    WORKERS,
+    hold,
+    made,
+    marks,
+    name_templates,
+    new_machine,
+)
 from fakes.topology import ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
@@ -26,13 +41,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.e
 from ansible_collections.metal3.baremetal.plugins.module_utils._logs import contents
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion.stored import newer
 
-NOTE, PAUSED = "metal3.baremetal/rollout-stopped", "cluster.x-k8s.io/paused"
-WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
-BAD = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
-GOOD = dict(WORKERS, one={"replicas": 3, "image": dict(OTHER_IMAGE, url="https://x/c.raw")})
-POOL, PLANE = ("MachineDeployment", "c1-one"), ("KubeadmControlPlane", "c1-control-plane")
-SET = ("MachineSet", "c1-one-abcde")
-
 
 @pytest.fixture
 def waits(monkeypatch):
@@ -46,44 +54,6 @@ def plane(monkeypatch):
     """A cluster of one control plane machine and four workers, all Ready; its own API server is not asked."""
     monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
     return made(Plane())
-
-
-def made(found, **options):
-    """Make the cluster on a plane that has none."""
-    run(found, **options)
-    for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
-        found.add_members(owner, number)
-        for position in range(number):
-            found.make_ready(f"{owner}-{position}")
-    found.objects["Cluster", "c1"]["status"]["initialization"]["controlPlaneInitialized"] = True
-    return found
-
-
-def new_machine(plane, owner="c1-one", old=3):
-    """Do what Cluster API does first: those of before are out of date, and there is one that does not come."""
-    for position in range(old):
-        plane.objects["Machine", f"{owner}-{position}"]["status"].setdefault("conditions", []).append(
-            {"type": "UpToDate", "status": "False"})
-    pool = owner != "c1-control-plane"
-    labels = {"cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/deployment-name" if pool
-              else "cluster.x-k8s.io/control-plane": owner if pool else ""}
-    machine = plane.add("cluster.x-k8s.io/v1beta2", "Machine", f"{owner}-new", spec={
-        "bootstrap": {}, "infrastructureRef": {"kind": "Metal3Machine", "name": f"{owner}-new"}})
-    machine["metadata"]["labels"] = dict(labels, **({"cluster.x-k8s.io/set-name": "c1-one-abcde"} if pool else {}))
-    for name in ("c1-one-abcde", "c1-one-before") if pool else ():
-        found = plane.add("cluster.x-k8s.io/v1beta2", "MachineSet", name, spec={
-            "replicas": 1, "template": plane.spec(*POOL)["template"]})
-        found["metadata"]["labels"] = dict(labels)
-
-
-def marks(plane, key):
-    return plane.objects[key]["metadata"].get("annotations") or {}
-
-
-def hold(plane, *keys):
-    """Give objects Cluster API's finalizers, so that they stay when they are deleted."""
-    for key in keys:
-        plane.objects[key]["metadata"]["finalizers"] = ["cluster.x-k8s.io"]
 
 
 def image_of(plane, key=POOL):
@@ -387,15 +357,7 @@ def test_a_pause_that_comes_while_the_run_stops_stays(plane, waits):
 
 def test_a_rollout_that_a_killed_run_has_begun_is_stopped_too(plane, waits):
     """What the machines were made of is read of them."""
-    was = plane.spec(*POOL)["template"]["spec"]
-    for position in range(3):
-        name = f"c1-one-{position}"
-        config = plane.add("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", name, spec={})
-        machine = plane.objects["Machine", name]
-        machine["spec"].update(version="v1.35.4", bootstrap={"configRef": {"kind": "KubeadmConfig", "name": name}})
-        for obj, reference in ((plane.objects["Metal3Machine", name], was["infrastructureRef"]),
-                               (config, was["bootstrap"]["configRef"])):
-            obj["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": reference["name"]}
+    was = name_templates(plane)
     run(plane, workers=BAD, confirm="3")
     waits.fails, waits.meanwhile = "available", lambda: new_machine(plane)
     with pytest.raises(WaitFailedError):

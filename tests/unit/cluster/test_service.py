@@ -36,6 +36,73 @@ def test_a_second_run_changes_nothing(plane):
     assert result["changed"] is False and len(plane.writes()) == writes
 
 
+class UpgradedPlane(Plane):
+    """Has been upgraded since all was applied: what we own is named as in the older version, until it is applied again.
+
+    The server itself, which has both versions, knows what it is.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.before_upgrade = set()
+
+    def upgrade(self):
+        self.before_upgrade = set(key for key, item in self.objects.items() if item["metadata"].get("managedFields"))
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        items, version = super().list(resource, namespace, label_selector, field_selector)
+        for item in items:
+            if (item["kind"], item["metadata"]["name"]) in self.before_upgrade:
+                item["metadata"]["managedFields"] = [dict(
+                    entry, apiVersion=f"{resource.group}/v1beta1", fieldsV1={"f:spec": {"f:olderName": {}}})
+                    for entry in item["metadata"]["managedFields"]]
+        return items, version
+
+    def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
+        result = super().apply(resource, namespace, body, dry_run, force, checked)
+        if not dry_run:
+            self.before_upgrade.discard((resource.kind, body["metadata"]["name"]))
+        return result
+
+
+@pytest.mark.parametrize("more", [{}, {"node_drain_timeout_seconds": 60}])
+def test_an_option_taken_away_after_an_upgrade_of_the_plane_is_noticed(more):
+    plane = UpgradedPlane()
+    with_option = {"replicas": 1, "ntp_servers": ["192.0.2.123"]}
+    run(plane, control_plane=with_option)
+    plane.upgrade()
+    without = {"replicas": 1, **more}
+    for check_mode in (True, False):
+        result = run(plane, check_mode, control_plane=without)
+        assert result["changed"] is True
+        assert [(change["owner"], change["rolls"], change["reasons"]) for change in result["changes"]] == [
+            ("c1-control-plane", True, ["ntp_servers"])]
+        owner, = [item for item in result["diff"] if "KubeadmControlPlane" in item["after_header"]]
+        assert "ntp" in owner["before"]["spec"]["kubeadmConfigSpec"]
+        assert "ntp" not in owner["after"]["spec"]["kubeadmConfigSpec"]
+    assert "ntp" not in plane.spec("KubeadmControlPlane", "c1-control-plane")["kubeadmConfigSpec"]
+    again = run(plane, control_plane=without)
+    assert (again["changed"], again["changes"], again["diff"]) == (False, [], [])
+
+
+def test_what_is_ours_is_named_in_the_newer_version_as_soon_as_it_is_served():
+    """Of a version that is not served any more the API server forgets whose its fields are."""
+    plane = UpgradedPlane()
+    run(plane)
+    plane.upgrade()
+    all_of_it = set(plane.before_upgrade)
+    # The definition of another provider is of before yet.
+    plane.versions = {"KubeadmControlPlane": "v1beta1"}
+    for check_mode, left in ((True, all_of_it), (False, {("KubeadmControlPlane", "c1-control-plane")})):
+        result = run(plane, check_mode)
+        assert (result["changed"], result["changes"], result["diff"]) == (False, [], [])
+        assert plane.before_upgrade == left
+    plane.versions = {}
+    run(plane)
+    writes = len(plane.stored)
+    assert plane.before_upgrade == set() and not run(plane)["changed"] and len(plane.stored) == writes
+
+
 def test_the_switched_off_feature_for_ignition_is_explained(plane, monkeypatch):
     apply = plane.apply
 

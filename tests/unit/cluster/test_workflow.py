@@ -243,23 +243,69 @@ def test_no_host_that_matches():
     assert failure.cause == "no host matches its selector, of 2 in the namespace"
 
 
-@pytest.mark.parametrize("annotations, metadata, operational, cause, shown", [
-    ({"baremetalhost.metal3.io/paused": "an operator"}, {}, "OK", "it is paused by an operator", "which is paused"),
-    ({"baremetalhost.metal3.io/paused": ""}, {}, "error", "it is paused, so", "which is paused"),
-    ({"baremetalhost.metal3.io/paused": "metal3.io/capm3"}, {}, "OK", None, "which is paused"),
-    ({"baremetalhost.metal3.io/detached": ""}, {}, "detached", "it is detached", "which is detached"),
-    ({}, {"deletionTimestamp": T0, "finalizers": ["f"]}, "OK", f"it is being deleted since {T0}", "in state"),
-    ({}, {}, "OK", None, "in state"),
+@pytest.mark.parametrize("annotations, operational, cause, shown", [
+    ({"baremetalhost.metal3.io/paused": "an operator"}, "OK", "it is paused by an operator", "which is paused"),
+    ({"baremetalhost.metal3.io/paused": ""}, "error", "it is paused, so", "which is paused"),
+    ({"baremetalhost.metal3.io/paused": "metal3.io/capm3"}, "OK", None, "which is paused"),
+    ({"baremetalhost.metal3.io/detached": ""}, "detached", "it is detached", "which is detached"),
+    ({}, "OK", None, "in state"),
 ])
-def test_a_host_that_bmo_leaves_alone_ends_the_wait(annotations, metadata, operational, cause, shown):
+def test_a_host_that_bmo_leaves_alone_ends_the_wait(annotations, operational, cause, shown):
     story = Story().until(12)
-    story.host["metadata"].update(metadata, annotations=annotations)
+    story.host["metadata"].update(annotations=annotations)
     story.host["status"]["operationalStatus"] = operational
     assert shown in story.step()["waits_for"]
     assert failures(story, formats.moment(T0) + 5) == []
     found = failures(story)
     assert [(failure.subject, cause in failure.cause) for failure in found] == (
         [("BareMetalHost host-1", True)] if cause else [])
+
+
+REPLACED = "replace Machine c1-control-plane-x (playbook machine_action, machine_action=replace)"
+
+
+@pytest.mark.parametrize("number", [9, 10, 11, 12, 13, 14, 15])
+def test_a_host_that_is_being_deleted_ends_the_wait(number):
+    story = Story().until(number)
+    story.host["metadata"].update(deletionTimestamp=T0, finalizers=["f"])
+    assert failures(story, formats.moment(T0) + 5) == []
+    failure, = failures(story)
+    assert failure.subject == "BareMetalHost host-1" and REPLACED in failure.next_step
+    assert failure.cause == (f"it is being deleted since {T0}, held by f: Machine c1-control-plane-x loses its server, "
+                             "and CAPM3 gives it no other one")
+
+
+@pytest.mark.parametrize("number", [9, 12, 13, 15, 16])
+def test_a_host_that_was_deleted_ends_the_wait_though_another_one_is_free(number):
+    story = Story().until(number)
+    story.host["metadata"]["name"] = "host-3"
+    story.host["spec"] = {}
+    assert story.step()["waits_for"] == "BareMetalHost host-1, which it was given and which was deleted"
+    failure, = failures(story)
+    assert failure.subject == "BareMetalHost host-1"
+    assert failure.cause == "it was deleted, and CAPM3 gives Machine c1-control-plane-x, which had it, no other one"
+    assert failure.next_step == (
+        f"{REPLACED}, so that its owner makes another one on a free host; or enrol the host again by the same name "
+        "(playbook enroll): CAPM3 deploys it then")
+
+
+def test_a_deleted_host_of_a_machine_without_owner_is_another_ones_to_describe():
+    story = Story().until(12)
+    del story.machine["metadata"]["labels"]["cluster.x-k8s.io/control-plane"]
+    story.host["metadata"]["name"] = "host-3"
+    assert "state: absent" in next(failure for failure in failures(story) if "host-1" in failure.subject).next_step
+
+
+@pytest.mark.parametrize("change", [
+    # The machine goes as well; the host that it was given is in another namespace, of which nothing is read.
+    lambda story: story.machine["metadata"].update(deletionTimestamp=T0),
+    lambda story: story.metal3_machine["metadata"].update(namespace="other"),
+])
+def test_a_host_that_is_not_there_ends_no_wait_where_it_is_not_missing(change):
+    story = Story().until(12)
+    story.host["metadata"]["name"] = "host-3"
+    change(story)
+    assert failures(story) == []
 
 
 def test_hosts_that_are_kept_for_others_end_the_wait():

@@ -43,7 +43,7 @@ class FakeIronic:
         self._lock = threading.Lock()
 
     def add(self, name, state="enroll", **values):
-        uuid = "uuid-" + name
+        uuid = values.setdefault("uuid", "uuid-" + name)
         self.nodes[uuid] = dict({
             "uuid": uuid, "name": name, "provision_state": state, "target_provision_state": None,
             "power_state": "power off", "target_power_state": None, "last_error": None, "reservation": None,

@@ -83,7 +83,7 @@ def go(plane, workload, state="drained", hosts=(HOST,), check_mode=False, then=l
     """Run the service; ``then`` is called at each pause."""
     params = dict({"namespace": "metal3", "hosts": list(hosts), "state": state, "reason": "fan", "confirm": "1",
                    "confirm_among": [], "allow_bare_pods": False, "allow_local_data": False,
-                   "max_unavailable_per_pool": None, "later": [], "stays_out": False,
+                   "max_unavailable_per_pool": None, "later": [], "stays_out": False, "checked": [],
                    "wait_timeout_seconds": 60}, **more)
     now = [0.0]
 

@@ -83,8 +83,8 @@ def with_image(inventory, name="new"):
 
 
 def add(server, name, number, state, **values):
-    """Add the node of a server of :func:`servers`."""
-    server.ironic.add(name, state, driver_info={
+    """Add the node of a server of :func:`servers`, and return its UUID."""
+    return server.ironic.add(name, state, uuid=f"1be26c0b-03f2-4d2e-ae87-c02d7f33c12{number}", driver_info={
         "redfish_address": f"http://192.0.2.{number}:80", "redfish_system_id": "/redfish/v1/Systems/1",
         "redfish_username": "u", "redfish_password": "******"}, **values)
 
@@ -163,6 +163,27 @@ def test_delete_deletes_the_nodes_that_are_there_once(playbook):
         for again in (extra, {}):
             output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), again)
             assert succeeded and changed(output) == 0, output
+
+
+def test_delete_leaves_a_node_that_has_got_the_name_since_it_was_confirmed(playbook):
+    """Whoever registers the server anew meanwhile has a node that nobody was asked about."""
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        read, looks = server.ironic.list_nodes, []
+
+        def replaced(*arguments, **options):
+            found = read(*arguments, **options)
+            looks.append(len(looks))
+            # The owner of the servers is looked at first.
+            if len(looks) == 2:
+                server.ironic.nodes.clear()
+                add(server, "a", 9, "available")
+            return found
+
+        server.ironic.list_nodes = replaced
+        output, succeeded = playbook("ironic_delete", server, servers("a"), {"metal3_confirm": 1})
+        assert not succeeded and len(looks) == 3 and len(server.ironic.nodes) == 1, output
+    assert "it is another node of this name" in text(output)
 
 
 @pytest.mark.parametrize(("name", "extra"), [
@@ -286,7 +307,7 @@ def test_who_confirms_both_has_them_inspected_and_erased(playbook, confirm):
 def test_a_server_that_gets_a_system_after_the_question_is_not_erased(playbook):
     with HttpIronic() as server:
         with_systems(server)
-        add(server, "c", 3, "manageable")
+        last = add(server, "c", 3, "manageable")
         real, listed = server.ironic.list_nodes, []
 
         def list_nodes(*arguments, **options):
@@ -294,7 +315,7 @@ def test_a_server_that_gets_a_system_after_the_question_is_not_erased(playbook):
             # Once the inspections have begun.
             if any(path.endswith("/provision") and body["target"] == "inspect"
                    for _method, path, body in server.ironic.sent):
-                server.ironic.nodes["uuid-c"]["instance_uuid"] = "new"
+                server.ironic.nodes[last]["instance_uuid"] = "new"
                 listed.append(1)
             return found
         server.ironic.list_nodes = list_nodes

@@ -8,7 +8,11 @@ import copy
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import compare, goes_away
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import (
+    answered,
+    compare,
+    goes_away,
+)
 
 DESIRED = {
     "apiVersion": "metal3.io/v1alpha1",
@@ -123,3 +127,39 @@ def test_atomic_lists_leave_surplus_fields_to_the_server(current, differs, ambig
     desired = dict(DESIRED, spec={"files": [{"path": "/a"}]})
     difference = compare(stored(desired, files=current), desired)
     assert (difference.differs, difference.ambiguous) == (differs, ambiguous)
+
+
+@pytest.mark.parametrize("version, converted", [
+    ("metal3.io/v1alpha1", False), ("metal3.io/v1alpha0", True),
+    # As a server of long ago kept it.
+    (None, False),
+])
+def test_what_is_owned_in_another_version_is_left_to_the_server(version, converted):
+    current = stored(DESIRED, {"f:spec": {"f:online": {}}})
+    if version:
+        current["metadata"]["managedFields"][0]["apiVersion"] = version
+    # What others own in another version is theirs.
+    current["metadata"]["managedFields"][1]["apiVersion"] = "metal3.io/v1alpha0"
+    assert compare(current, DESIRED).converted is converted
+
+
+def test_an_answer_shows_what_an_update_takes_away_and_adds():
+    current = stored(DESIRED, bmc={"address": "ipmi://192.0.2.1", "credentialsName": "old"}, image={"url": "a"}, rack=1)
+    current["metadata"].update(finalizers=["f"])
+    answer = stored(DESIRED, bmc={"address": "ipmi://192.0.2.1"}, rack=2)
+    answer["metadata"].update(finalizers=["f"], labels={"rack": "r1", "of": "server"})
+    before, after = answered(current, DESIRED, answer)
+    assert before == {
+        "metadata": {"labels": {"rack": "r1"}},
+        "spec": {"online": True, "bmc": {"address": "ipmi://192.0.2.1", "credentialsName": "old"},
+                 "image": {"url": "a"}, "rack": 1}}
+    assert after == {
+        "metadata": {"labels": {"rack": "r1", "of": "server"}},
+        "spec": {"online": True, "bmc": {"address": "ipmi://192.0.2.1"}, "rack": 2}}
+
+
+def test_an_answer_changes_none_of_the_objects_that_it_is_compared_with():
+    objects = stored(DESIRED, image={"url": "a"}), DESIRED, stored(DESIRED)
+    kept = copy.deepcopy(objects)
+    answered(*objects)
+    assert objects == kept

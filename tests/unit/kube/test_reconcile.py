@@ -51,7 +51,9 @@ class Server:
         name = body["metadata"]["name"]
         if name in self.refuse:
             raise KubeError(f"Secret n/{name}: refused {self.quoted}", 422)
-        self._compare(name, checked)
+        # A plan asks without a precondition, which says nothing of what is stored then.
+        if not dry_run or checked is not None:
+            self._compare(name, checked)
         self.applied.append((name, dry_run))
         return self.spelled or dict(body, stored=True)
 
@@ -171,6 +173,40 @@ def test_an_update_that_stores_what_is_stored_already_is_none():
     for check_mode in (True, False):
         item, = reconcile(server, check_mode=check_mode).write(plan.plan(server, [secret("a", x="01")]))
         assert (item.action, item.changed) == ("unchanged", False)
+
+
+@pytest.mark.parametrize("stays, wanted, action, before", [
+    # What we owned, under a name that is unknown here, goes.
+    (None, "1", "update", {"a": "1", "old": "0"}),
+    # All that we owned is still wanted, or is somebody else's as well.
+    ("0", "1", "unchanged", {"a": "1"}),
+    # More goes than what differs by itself.
+    (None, "2", "update", {"a": "1", "old": "0"}),
+])
+def test_what_was_applied_in_another_version_is_asked_of_the_server(stays, wanted, action, before):
+    current = secret("a", a="1", old="0")
+    current["metadata"].update(resourceVersion="7", managedFields=[
+        {"manager": "metal3.baremetal", "operation": "Apply", "apiVersion": "v1beta1", "fieldsV1": {}}])
+    server = Server(current)
+    server.spelled = copy.deepcopy(current)
+    server.spelled["metadata"]["managedFields"][0]["apiVersion"] = "v1"
+    server.spelled["data"] = {"a": wanted, **({"old": stays} if stays else {})}
+    for check_mode in (True, False):
+        entry, = plan.plan(server, [secret("a", a=wanted)])
+        assert (entry.action, entry.before, entry.after) == (action, {"data": before}, {"data": {"a": wanted}})
+        item, = reconcile(server, check_mode=check_mode).write([entry])
+        assert item.changed is (action == "update")
+    assert ("a", False) in server.applied or action == "unchanged"
+    server.objects["a"] = server.spelled
+    assert [entry.action for entry in plan.plan(server, [secret("a", a=wanted)])] == ["unchanged"]
+
+
+def test_what_was_applied_in_another_version_and_is_refused_is_left_to_the_write():
+    current = secret("a", a="1")
+    current["metadata"].update(managedFields=[
+        {"manager": "metal3.baremetal", "operation": "Apply", "apiVersion": "v1beta1", "fieldsV1": {}}])
+    entry, = plan.plan(Server(current, refuse=["a"]), [secret("a", a="1")])
+    assert entry.action == "update"
 
 
 def test_what_rests_on_a_write_that_check_mode_does_not_make_is_not_tried():

@@ -42,6 +42,12 @@ def test_another_host_than_the_one_that_was_drained_is_not_rebooted(capsys, tmp_
     assert bool(server.stored) is not bool(message)
 
 
+def test_what_is_drained_is_what_was_planned_and_confirmed():
+    round_of, = [task for task in yaml.safe_load((ROLES / "maintenance" / "tasks" / "round.yml").read_text())
+                 if task["name"] == "Drain the servers' nodes"]
+    assert round_of["metal3.baremetal.host_maintenance"]["checked"] == "{{ maintenance_plan.checked }}"
+
+
 def test_whatever_a_maintenance_interrupts_after_the_drain_is_what_was_drained():
     tasks = dict((task["name"], task) for step in yaml.safe_load(
         (ROLES / "maintenance" / "tasks" / "round.yml").read_text()) for task in step.get("block", [step]))

@@ -169,6 +169,28 @@ def test_servers_in_use_are_rebooted_only_when_that_is_confirmed(tmp_path, value
             ) is refused
 
 
+@pytest.mark.parametrize("counted, live, confirm, late", [
+    # As many as somebody was asked about, and not those.
+    (["h1"], ["h2"], "1", ["h2"]), (["h1", "h2"], ["h1", "h3"], "2", ["h3"]), ([], ["h1"], "1", ["h1"]),
+    (["h1"], ["h2"], 1, ["h2"]),
+    (["h1", "h2"], ["h1"], "1", []), (["h1"], ["h1"], "1", []),
+    # Names say who is meant.
+    (["h1"], ["h2"], "h2", [])])
+def test_a_number_is_not_for_servers_in_use_only_since_it_was_asked_for(tmp_path, counted, live, confirm, late):
+    steps = dict((task["name"], task) for task in yaml.safe_load(
+        (ROOT / "roles" / "hosts" / "tasks" / "firmware.yml").read_text()))
+    text = json.dumps([{
+        "hosts": "baremetal", "gather_facts": False, "vars_files": [f"{ROOT}/roles/hosts/vars/main.yml"],
+        "vars": {"hosts_confirmable": True}, "tasks": [
+            dict(steps["Note the servers that somebody was asked about"], vars={"hosts_firmware_live": counted}),
+            dict(steps["Refuse servers that are in use only since somebody was asked"],
+                 vars={"hosts_firmware_live": live, "hosts_firmware_asked": []})]}])
+    code, output = play(tmp_path, text, "play.yml", "-e", json.dumps({"metal3_confirm": confirm}))
+    assert (code != 0) is bool(late), output
+    assert (f"{', '.join(late)}: found in use by a deployed system since the run has asked, which was about "
+            f"{', '.join(counted) or 'none'}, expected no other server" in output) is bool(late)
+
+
 @pytest.mark.parametrize("given, output_has", [
     ((), "This wipes the disks of 2 servers (h1, h3). To continue, set metal3_confirm=2."),
     (("-e", "metal3_confirm=3"),

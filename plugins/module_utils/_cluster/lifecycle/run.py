@@ -150,6 +150,7 @@ class ClusterRun:
             if due:
                 self.progress.event(f"cluster {self.name}: writing {', '.join(map(entry_title, due))}")
                 self.put(due)
+        self.writes.renew(entries)
 
     def put(self, entries: list[Entry]) -> None:
         """Write entries and note what was written.

@@ -10,6 +10,7 @@ from typing import Any, Callable
 from ..._common.problems.problem import renamed_field
 from ..._common.texts.formats import timestamp
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
@@ -161,14 +162,31 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
         # With the number of machines that it has by now: another one is to be asked for.
         return _APPLY, as_stopped(wanted, dict(item, metadata={"annotations": mark}))
 
-    _note(run, _Marks(run, made).mark([entry.owner for entry in due]))
     # The MachineSets of a MachineDeployment that is paused go on: a health check would have the new machine deleted and
-    # made again for ever.
+    # made again for ever. They are first: a run that is killed in between has stopped nothing for the next one, which
+    # releases them, waits, and stops all when it has to. An owner that is stopped without them would be refused.
     mark = marks(Note(at, None))
-    _note(run, _Marks(run, lambda item: None if _stays_unmarked(item) else (
-        _PATCH, {"metadata": {"annotations": mark}})).mark([item for entry in due for item in entry.sets]))
+    sets = [item for entry in due for item in entry.sets]
+    refused = _refusal(run, lambda item: None if _stays_unmarked(item) else (
+        _PATCH, {"metadata": {"annotations": mark}}), sets)
+    of_owners = _refusal(run, made, [entry.owner for entry in due])
+    if of_owners is not None and sets and refused is None:
+        of_owners = KubeError(f"{of_owners.message}\n- paused until the next run: {', '.join(map(title_of, sets))}",
+                              of_owners.status, of_owners.reason)
+    for error in (of_owners, refused):
+        if error is not None:
+            raise error
     option = renamed_field("rollout", run.names)
     return stop_lines(due, left, former.no_way_back([note.former for note in notes.values()], snapshot.cluster), option)
+
+
+def _refusal(run: ClusterRun, make: Make, items: list[Object]) -> KubeError | None:
+    """Mark objects; return the error of what the API server refuses, so that the rest is marked all the same."""
+    try:
+        _note(run, _Marks(run, make).mark(items))
+    except KubeError as exc:
+        return exc
+    return None
 
 
 def _stays_unmarked(item: Object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._host.actions.action_rules import checked_option
 from ..._kube.connection.connection import kube_argument_spec
 from ..._kube.module import KubeModule
 from .service import MaintenanceService
@@ -19,6 +20,7 @@ def host_maintenance_argument_spec() -> dict[str, dict[str, Any]]:
         hosts={"type": "list", "elements": "str", "required": True},
         state={"type": "str", "required": True, "choices": ["planned", "drained", "returned"]},
         reason={"type": "str"},
+        checked=checked_option(),
         allow_bare_pods={"type": "bool", "default": False},
         allow_local_data={"type": "bool", "default": False},
         confirm={"type": "str"},

@@ -13,7 +13,7 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
-from ..._host.actions.action_rules import identity_of
+from ..._host.actions.action_rules import identities, identity_of, identity_problems
 from ..._host.description.annotations import maintained_since
 from ..._host.state import power_coming
 from ..._host.state.reading import hosts_of
@@ -30,7 +30,7 @@ from . import drain, health, node
 from .outlook import outlook
 from .patches import Patches
 from .places import Place, changes, places
-from .waiting import STAY, DrainError, until
+from .waiting import STAY, DrainError, changed_text, until
 from .waves import limit_problem, rounds, taken_up, together_problems
 
 _REQUEST_SECONDS = 10
@@ -85,6 +85,7 @@ class MaintenanceService:
         found, problems = places(self.params["hosts"], self._objects, self.namespace, state != "returned", self._now(),
                                  together=state != "planned" or self.params["stays_out"],
                                  later=self.params["later"] if state == "planned" else ())
+        problems += self._other_ones(found)
         if limit or problems:
             raise RefusedError([limit] if limit else problems)
         if state == "planned":
@@ -98,6 +99,16 @@ class MaintenanceService:
             exc.facts = self._checked(found)
             raise
         return dict(self._result(), **self._checked(found))
+
+    def _other_ones(self, found: list[Place]) -> list[Problem]:
+        """Return a Problem for each host that is not what it was when its maintenance was confirmed.
+
+        By its name alone, what a host has got meanwhile would be drained without having been counted.
+        """
+        checked = identities(self.params["checked"])
+        return [problem for place in found if place.name in checked for problem in identity_problems(
+            "host-maintenance", f"BareMetalHost {self.namespace}/{place.name}", "hosts", place.host,
+            checked[place.name])]
 
     def _checked(self, found: list[Place]) -> dict[str, Any]:
         return {"hosts": self._facts(found), "checked": [dict(
@@ -132,7 +143,7 @@ class MaintenanceService:
         for number, group in enumerate(groups if len(groups) > 1 else [], 1):
             said.figures.append(f"round {number} of {len(groups)}: {', '.join(place.name for place in group)}")
         self.warnings = say(said, None, self.check_mode, self.progress)
-        return dict(self._result(), hosts=self._facts(found), checked=[], outlook=said.figures, attention=said.notes,
+        return dict(self._result(), **self._checked(found), outlook=said.figures, attention=said.notes,
                     rounds=[[place.name for place in group] for group in groups])
 
     def _outlook(self, found: list[Place], due: dict[str, list[Any]]) -> Outlook:
@@ -295,16 +306,19 @@ class MaintenanceService:
         """Wait until each server stays on, its kubelet has renewed its lease since, and its node is Ready.
 
         The condition alone is that of before for as long as the control plane waits for a silent kubelet, and a server
-        that is about to be rebooted has a kubelet until then.
+        that is about to be rebooted has a kubelet until then. A host that is deleted ends the wait for it.
         """
         first: dict[str, Any] = {}
 
-        def read() -> dict[str, Any]:
+        def read() -> dict[str, health.Coming]:
             hosts = hosts_of(self.client, self.namespace)
-            return dict((place.name, self._comes_on(place, hosts.get(place.name), first) or self._alive(place, first))
-                        for place in members)
+            return dict((place.name, self._coming(place, hosts.get(place.name), first)) for place in members)
 
-        return self._until("Ready", members, read, lambda text: text)
+        return self._until("Ready", members, read, lambda coming: coming.waits_for, lost=lambda coming: coming.lost)
+
+    def _coming(self, place: Place, host: Any, first: dict[str, Any]) -> health.Coming:
+        lost = health.lost(place.host, place.machine or {}, host)
+        return health.Coming("" if lost else self._comes_on(place, host, first) or self._alive(place, first), lost)
 
     @staticmethod
     def _comes_on(place: Place, host: Any, first: dict[str, Any]) -> str:
@@ -340,10 +354,10 @@ class MaintenanceService:
     # What both need
 
     def _until(self, goal: str, members: list[Place], read: Callable[[], Any], waits_for: Callable[[Any], str],
-               ending: str = STAY) -> DrainError | None:
+               ending: str = STAY, lost: Callable[[Any], str] = lambda dummy: "") -> DrainError | None:
         """See :func:`waiting.until`."""
         return until(goal, [place.name for place in members], read, waits_for, self.params["wait_timeout_seconds"],
-                     self.progress, self.clock, self.sleep, ending)
+                     self.progress, self.clock, self.sleep, ending, lost)
 
     @staticmethod
     def _raise(late: DrainError | None) -> None:
@@ -357,8 +371,7 @@ class MaintenanceService:
         """
         found = changes(members, objects_of(self.client, self.namespace), self.namespace) if members else {}
         if found:
-            raise DrainError(f"changed by others while the hosts were waited for to be {goal}:\n" + "\n".join(
-                f"- {name}: {text}" for name, text in found.items()) + f"\n{STAY}")
+            raise DrainError(changed_text(goal, (f"- {name}: {text}" for name, text in found.items())) + f"\n{STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
         found = pods_on([(self._client_of(place), place.node) for place in members])

@@ -10,7 +10,7 @@ from typing import Any
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
 from ..._common.waiting.wait_loop import WaitLoop
-from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._kube.responses.patient_poll import poll
 
 # As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
@@ -38,8 +38,8 @@ class DrainError(ReportedError):
 
 def until(goal: str, names: Iterable[str], read: Callable[[], Any], waits_for: Callable[[Any], str],
           timeout_seconds: int, progress: Any, clock: Callable[[], float], sleep: Callable[[float], Any],
-          ending: str) -> DrainError | None:
-    """Wait until nothing is left for any host.
+          ending: str, lost: Callable[[Any], str] = lambda dummy: "") -> DrainError | None:
+    """Wait until nothing is left for any host, or nothing that is waited for can come any more.
 
     :param goal: what is waited for, in a word
     :param names: names of the hosts
@@ -50,9 +50,13 @@ def until(goal: str, names: Iterable[str], read: Callable[[], Any], waits_for: C
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param ending: what a message says of the hosts when that takes too long
-    :returns: the error with what each late host waits for, None when there is none
+    :param lost: callable that takes it and returns why the goal can't come any more, empty when it can
+    :returns: the error with what each late host waits for, or why it does not come, None when there is none
     """
     def decide(observed: Any) -> Verdict:
+        text = lost(observed)
+        if text:
+            return Verdict(FAILED, text, "")
         text = waits_for(observed)
         return Verdict(WAITING, text, "") if text else Verdict(REACHED, "", "")
 
@@ -60,8 +64,21 @@ def until(goal: str, names: Iterable[str], read: Callable[[], Any], waits_for: C
     loop = WaitLoop("the clusters' API servers", progress, clock)
     loop.run(items, poll(read, clock() + timeout_seconds, INTERVAL_SECONDS, clock, sleep),
              lambda observed, name: observed[name])
+    gone = dict((name, f"- {name}: {item.verdict.cause}") for name, item in items.items()
+                if item.verdict.outcome == FAILED)
     late = dict((name, f"- {name}: waits for {item.verdict.cause or 'an answer'}") for name, item in items.items()
                 if item.waiting)
-    return DrainError(
-        f"not {goal} within {duration(timeout_seconds)}:\n" + "\n".join(late.values())
-        + (f"\n- {loop.silence()}" if loop.silence() else "") + f"\n{ending}", late) if late else None
+    parts = [changed_text(goal, gone.values())] if gone else []
+    if late:
+        parts.append("\n".join([f"not {goal} within {duration(timeout_seconds)}:", *late.values()]
+                               + ([f"- {loop.silence()}"] if loop.silence() else [])))
+    return DrainError("\n".join([*parts, ending]), [*gone, *late]) if parts else None
+
+
+def changed_text(goal: str, lines: Iterable[str]) -> str:
+    """Return what ends a wait, because others have taken away or replaced what is waited for.
+
+    :param goal: what was waited for, in a word
+    :param lines: one for each host
+    """
+    return "\n".join([f"changed by others while the hosts were waited for to be {goal}:", *lines])

@@ -110,6 +110,9 @@ class RemediationService:
         else:
             for step in (RETRY, REBOOT, REPLACE):
                 ill = self._try(step, ill)
+            # Nor does the mark of a killed run stay where nothing more than a retry was needed.
+            self._keep_from_checks([item for item in found if self._helped.get(item.name, REBOOT) in (None, RETRY)],
+                                   node.give_back)
         # What was to be tried may not have been: the host had recovered by then, or somebody else works on it.
         would_change = self.check_mode and any(item.steps for item in found)
         result = {"changed": bool(self.diff) or would_change, "diff": self.diff,

@@ -11,12 +11,12 @@ from ..._common.texts.plain_text import shortened
 from ..._host.description import annotations as host_annotations
 from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
-from ..._kube.objects.finalizers import HINT, deletion_of, is_going
+from ..._kube.objects.finalizers import deletion_of, is_going
 from ..._kube.objects.titles import title_of
 from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
-from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, node_name
+from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, is_standalone, node_name
 from ..workflow.steps import DEPLOYMENT, machine_steps
 from ..workflow.topology import RECONCILED
 
@@ -209,6 +209,25 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
     return None
 
 
+def _host_deleted(snapshot, _step, machine, metal3_machine, now, _limit):
+    """Return that the host of a machine goes, or is gone: CAPM3 gives the machine no other one."""
+    name = machine["metadata"]["name"]
+    other = ("take it out of standalone_machines by state: absent (playbook cluster), and describe it again"
+             if is_standalone(machine) else
+             f"replace Machine {name} (playbook machine_action, machine_action=replace), so that its owner makes "
+             "another one on a free host")
+    gone, host = snapshot.deleted_host(metal3_machine), snapshot.host(metal3_machine)
+    if gone:
+        return Failure(f"BareMetalHost {gone}",
+                       f"it was deleted, and CAPM3 gives Machine {name}, which had it, no other one",
+                       f"{other}; or enrol the host again by the same name (playbook enroll): CAPM3 deploys it then")
+    if not is_going(host) or not _lasted(host["metadata"]["deletionTimestamp"], now):
+        return None
+    return Failure(f"BareMetalHost {host['metadata']['name']}",
+                   f"it is {deletion_of(host)}: Machine {name} loses its server, and CAPM3 gives it no other one",
+                   other)
+
+
 def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     if step["step"] != 8 or not _lasted(step["since"], now):
         return None
@@ -257,7 +276,7 @@ def _host_left_alone(snapshot, step, _machine, metal3_machine, now, _limit):
     if (host.get("status") or {}).get("operationalStatus") == "detached":
         return Failure(subject, "it is detached, so that BMO deploys nothing",
                        "attach it (playbook host_action, host_action=attach)")
-    return Failure(subject, f"it is {deletion_of(host)}", HINT) if is_going(host) else None
+    return None
 
 
 def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
@@ -333,7 +352,8 @@ def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limit
                    "runs metal-ccm, metal-stack's cloud controller, which cluster_manifests must bring")
 
 
-_METAL3 = (_reported, _bootstrap, _no_host, _host_left_alone, _host_error, _addresses, _no_node, _no_node_again)
+_METAL3 = (_reported, _bootstrap, _host_deleted, _no_host, _host_left_alone, _host_error, _addresses, _no_node,
+           _no_node_again)
 _METALSTACK = (_reported, _given_up, _bootstrap, _no_node_of_metalstack)
 
 

@@ -136,6 +136,18 @@ class Snapshot:
         # CAPM3 writes the host's consumerRef first, and the annotation when that is stored.
         return self._host_by_consumer.get(metadata["name"])
 
+    def deleted_host(self, metal3_machine):
+        """Return the name of the BareMetalHost that a Metal3Machine was given and that is not there any more, or None.
+
+        CAPM3 asks for it again and again, and gives the Metal3Machine no other one (baremetal/metal3machine_manager.go:
+        Update). One of the same name that is enrolled again it takes.
+        """
+        metadata = (metal3_machine or {}).get("metadata") or {}
+        namespace, _slash, name = ((metadata.get("annotations") or {}).get(HOST_ANNOTATION) or "").rpartition("/")
+        # Of another namespace nothing is read.
+        is_read = namespace == metadata.get("namespace", namespace)
+        return name if name and is_read and self.get("BareMetalHost", name) is None else None
+
 
 def _metal3_machine_of(host):
     """Return the name of the Metal3Machine that a host's consumerRef names, or None."""

@@ -230,7 +230,9 @@ def _association(snapshot, _machine_object, metal3_machine):
     if snapshot.host(metal3_machine) is not None:
         return None
     associated = condition(metal3_machine, "AssociateBareMetalHost")
+    deleted = snapshot.deleted_host(metal3_machine)
     return 8, associated.get("lastTransitionTime") or metal3_machine["metadata"].get("creationTimestamp"), \
+        f"BareMetalHost {deleted}, which it was given and which was deleted" if deleted else \
         message(associated, "a BareMetalHost that matches its selector")
 
 

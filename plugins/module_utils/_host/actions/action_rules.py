@@ -8,7 +8,8 @@ Pure functions of data. Each rule names its source in BMO 0.13: a function of ``
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
@@ -70,6 +71,21 @@ def identity_of(bmh):
     return Identity(uid_of(bmh), consumer_of(bmh))
 
 
+def checked_option() -> dict[str, Any]:
+    """Return the option ``checked`` of modules: hosts as they were when the caller checked them."""
+    return {"type": "list", "elements": "dict", "default": [], "options": {
+        "name": {"type": "str", "required": True}, "uid": {"type": "str", "required": True},
+        "consumer": {"type": "str", "default": ""}, "maintained": {"type": "str"}}}
+
+
+def identities(checked: Iterable[Mapping[str, Any]]) -> dict[str, Identity]:
+    """Return the Identity of each host by its name.
+
+    :param checked: value of the option of :func:`checked_option`
+    """
+    return dict((item["name"], Identity(item["uid"], item["consumer"], item["maintained"])) for item in checked)
+
+
 def check_identity(requests, current, checked):
     """Check that hosts are those that the caller has checked, with the consumers that they had.
 
@@ -81,21 +97,30 @@ def check_identity(requests, current, checked):
     problems = []
     for request in requests:
         bmh, before = current.get(request.name), checked.get(request.name)
-        if bmh is None or before is None:
-            continue
-        if uid_of(bmh) != before.uid:
-            texts = "another BareMetalHost of this name", "the one that was checked"
-        elif consumer_of(bmh) != before.consumer:
-            texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
-                     f"{before.consumer or 'none'}, its consumer when it was checked")
-        elif before.maintained is not None and host_annotations.maintained_since(bmh) != before.maintained:
-            # Its node takes pods by now, or another run has drained it for something else.
-            texts = ("a host that another run has given back, or maintains since",
-                     "the maintenance for which it was drained")
-        else:
-            continue
-        problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
+        if bmh is not None and before is not None:
+            problems += identity_problems("host-action", request.name, request.action, bmh, before)
     return problems
+
+
+def identity_problems(code: str, subject: str, field: str, bmh: dict[str, Any], before: Identity) -> list[Problem]:
+    """Return the Problem of a host that is another one than the caller has checked, or has another consumer, in a list.
+
+    :param code, subject, field: of the Problem
+    :param bmh: the BareMetalHost as it is by now
+    :param before: what it was when the caller checked it
+    """
+    if uid_of(bmh) != before.uid:
+        texts = "another BareMetalHost of this name", "the one that was checked"
+    elif consumer_of(bmh) != before.consumer:
+        texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
+                 f"{before.consumer or 'none'}, its consumer when it was checked")
+    elif before.maintained is not None and host_annotations.maintained_since(bmh) != before.maintained:
+        # Its node takes pods by now, or another run has drained it for something else.
+        texts = ("a host that another run has given back, or maintains since",
+                 "the maintenance for which it was drained")
+    else:
+        return []
+    return [Problem(code, subject, field, *texts, "look at it, then run again")]
 
 
 def _check_host(request, bmh, hardware_data, forced):

@@ -8,6 +8,7 @@ Pure functions of data. Ownership is read from ``metadata.managedFields`` as ser
 """
 from __future__ import annotations
 
+import copy
 import json
 from collections import namedtuple
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any
 from ..._common.documents.document_text import from_json
 from ..api.transport import FIELD_MANAGER
 
-Difference = namedtuple("Difference", ["differs", "ambiguous", "before", "after"])
+Difference = namedtuple("Difference", ["differs", "ambiguous", "converted", "before", "after"])
 
 _IDENTITY = ("apiVersion", "kind", "status")
 _KEPT_METADATA = ("labels", "annotations", "ownerReferences", "finalizers")
@@ -33,9 +34,14 @@ def desired_part(obj: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def owned_tree(current: dict[str, Any], manager: str = FIELD_MANAGER) -> dict[str, Any]:
     """Return the FieldsV1 tree that ``manager`` owns by apply; empty when there is none."""
+    return _applied(current, manager).get("fieldsV1") or {}
+
+
+def _applied(current: dict[str, Any], manager: str) -> dict[str, Any]:
+    """Return the entry of what ``manager`` owns by apply, of which there is one whatever its version; else empty."""
     for entry in current.get("metadata", {}).get("managedFields") or []:
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
-            return entry.get("fieldsV1") or {}
+            return dict(entry)
     return {}
 
 
@@ -68,10 +74,12 @@ def compare(current: dict[str, Any], desired: dict[str, Any], manager: str = FIE
     :param desired: the object as it would be applied
     :param manager: field manager whose left-over fields count as removed
     :returns: a Difference: ``differs``; ``ambiguous`` when only the server can tell (a list element has more
-        fields than desired: server defaults, or fields to be removed); ``before`` and ``after``, restricted to
-        the fields at stake
+        fields than desired: server defaults, or fields to be removed); ``converted`` when what we own is named in
+        another API version, so that only the server can tell what goes, see :func:`answered`; ``before`` and
+        ``after``, restricted to the fields at stake
     """
-    tree = owned_tree(current, manager)
+    applied = _applied(current, manager)
+    tree = applied.get("fieldsV1") or {}
     wanted = desired_part(desired)
     state = {"ambiguous": False}
     differs = not _covers(current, wanted, tree, state)
@@ -79,7 +87,46 @@ def compare(current: dict[str, Any], desired: dict[str, Any], manager: str = FIE
     removed = list(_removed(tree, wanted, current))
     for path, value in removed:
         _put(before, path, value)
-    return Difference(differs or bool(removed), state["ambiguous"], before, wanted)
+    converted = applied.get("apiVersion", desired["apiVersion"]) != desired["apiVersion"]
+    return Difference(differs or bool(removed), state["ambiguous"], converted, before, wanted)
+
+
+def answered(current: dict[str, Any], desired: dict[str, Any],
+             answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return both sides of an update, by what the API server says that it would store.
+
+    :param current: the object as stored
+    :param desired: the object as it would be applied
+    :param answer: the server's answer to a dry run of it
+    :returns: the part that is desired, and whatever else the answer has otherwise
+    """
+    wanted = desired_part(desired)
+    before, after = copy.deepcopy(_project(current, wanted)), copy.deepcopy(wanted)
+    for path, stored, tried in _otherwise(desired_part(current), desired_part(answer)):
+        _replace(before, path, stored)
+        _replace(after, path, tried)
+    return before, after
+
+
+def _otherwise(stored: dict[str, Any], tried: dict[str, Any],
+               path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Return the paths at which two objects differ, with both values; None where there is none."""
+    for key in sorted(set(stored) | set(tried)):
+        old, new = stored.get(key), tried.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _otherwise(old, new, path + (key,))
+        elif old != new:
+            yield path + (key,), old, new
+
+
+def _replace(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for key in path[:-1]:
+        if not isinstance(target.get(key), dict):
+            target[key] = {}
+        target = target[key]
+    target.pop(path[-1], None)
+    if value is not None:
+        target[path[-1]] = value
 
 
 def _covers(current: Any, wanted: Any, tree: dict[str, Any], state: dict[str, bool]) -> bool:

@@ -25,7 +25,7 @@ from ..kinds.resources import Resource, resource_for
 from ..objects.finalizers import is_going, staying_problem
 from ..objects.precondition import ABSENT
 from ..objects.titles import full_title
-from .diff import compare, desired_part
+from .diff import answered, compare, desired_part
 
 CREATE, UPDATE, DELETE, UNCHANGED = "create", "update", "delete", "unchanged"
 # An action that was carried out, as results name it.
@@ -47,6 +47,7 @@ class Entry(NamedTuple):
     :ivar before: the fields at stake as they are
     :ivar after: the fields at stake as they become
     :ivar patch: a merge patch that is sent instead of an apply, or None
+    :ivar renews: whether an apply names what is ours in another API version than the one before
     """
 
     resource: Resource
@@ -58,6 +59,7 @@ class Entry(NamedTuple):
     before: Object
     after: Object
     patch: Object | None = None
+    renews: bool = False
 
     @property
     def changes(self) -> bool:
@@ -169,8 +171,10 @@ def _compared(resource: Resource, namespace: str | None, item: Object, current: 
         return Entry(resource, namespace, name, CREATE, item, None, {}, desired_part(item)), False
     difference = compare(current, item)
     action = UPDATE if difference.differs else UNCHANGED
-    entry = Entry(resource, namespace, name, action, item, current, difference.before, difference.after)
-    return entry, difference.ambiguous and not difference.differs
+    entry = Entry(resource, namespace, name, action, item, current, difference.before, difference.after,
+                  renews=difference.converted)
+    # What an update in another version would take away is unknown, and may be more than what differs.
+    return entry, difference.converted or (difference.ambiguous and not difference.differs)
 
 
 def _settled(client: Any, compared: list[tuple[Entry, bool]]) -> list[Entry]:
@@ -179,10 +183,18 @@ def _settled(client: Any, compared: list[tuple[Entry, bool]]) -> list[Entry]:
     entries = [entry for entry, _doubt in compared]
     answers = bulk.run([_trial(client, entries[position]) for position in doubtful])
     for position, outcome in zip(doubtful, answers):
-        entry = entries[position]
-        if outcome.error is not None or _comparable(outcome.value) != _comparable(entry.current):
-            entries[position] = entry._replace(action=UPDATE)
+        entries[position] = _by_answer(entries[position], outcome)
     return entries
+
+
+def _by_answer(entry: Entry, outcome: Any) -> Entry:
+    if outcome.error is not None:
+        # The write says why.
+        return entry._replace(action=UPDATE)
+    if entry.desired is None or entry.current is None or _comparable(outcome.value) == _comparable(entry.current):
+        return entry._replace(action=UNCHANGED)
+    before, after = answered(entry.current, entry.desired, outcome.value)
+    return entry._replace(action=UPDATE, before=before, after=after)
 
 
 def _trial(client: Any, entry: Entry) -> Callable[[], Any]:

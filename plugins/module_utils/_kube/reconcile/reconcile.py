@@ -118,6 +118,16 @@ class Reconcile:
         """
         return self._run(entries, True)
 
+    def renew(self, entries: Sequence[Entry]) -> None:
+        """Apply once more what is stored as it is desired, where what is ours is named in an older version of the kind.
+
+        When that version is served no more, the API server forgets whose these fields are, and one that is not desired
+        any more would stay. It changes nothing else, and so is no change of the run; what is refused the next run does.
+        """
+        due = [] if self.check_mode else [entry for entry in entries if entry.renews and not entry.changes
+                                          and self.client.version_of(entry.resource) == entry.resource.version]
+        bulk.run([_renewal(self.client, entry) for entry in due])
+
     def delete(self, resource: Resource, objects: Sequence[Object]) -> list[Written]:
         """Delete objects as they were read, side by side; see :meth:`write`."""
         return self.write([plan.deletion(resource, obj) for obj in objects])
@@ -206,6 +216,10 @@ class Reconcile:
         if entry.desired is None:
             raise NotImplementedError(f"{type(self).__name__} plans no patch again")
         return plan.planned_for(self.client, entry, entry.desired, stored)
+
+
+def _renewal(client: Any, entry: Entry) -> Callable[[], Any]:
+    return lambda: client.apply(entry.resource, entry.namespace, entry.desired, checked=entry.precondition)
 
 
 def _going(entry: Entry) -> Written:
