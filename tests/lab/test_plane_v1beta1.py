@@ -311,6 +311,18 @@ def test_pools_grow_and_shrink(plane):
     eventually(lambda: len(read(plane, "Machine")) == 2, 120, "one machine less")
 
 
+def test_an_option_that_the_newer_version_names_otherwise_is_taken_away(plane):
+    def drain():
+        [pool] = read(plane, "MachineDeployment")
+        return (pool["spec"]["template"]["spec"].get("deletion") or {}).get("nodeDrainTimeoutSeconds")
+
+    assert cluster(plane, workers={"pool-a": {"replicas": 1, "node_drain_timeout_seconds": 90}})["changed"]
+    assert drain() == 90
+    assert cluster(plane, "--check")["changed"] and drain() == 90
+    assert cluster(plane)["changed"] and drain() is None
+    assert not cluster(plane)["changed"]
+
+
 def test_machines_are_replaced_after_confirmation_by_a_run_that_is_killed(plane):
     """It is killed when the new machine is made; the next one needs no number."""
     before = uids(plane, "Machine")
