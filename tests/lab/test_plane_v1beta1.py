@@ -176,7 +176,7 @@ def plane(request):
 def described(plane, **changes):
     """Return options of the module ``cluster``, which say nothing of versions of the API."""
     url = "http://198.18.0.1/node.qcow2"
-    return dict({
+    options = {
         "kubeconfig": plane.kubeconfig, "namespace": NAMESPACE, "name": NAME, "kubernetes_version": KUBERNETES,
         "endpoint": {"host": "localhost", "port": plane.port, "holder": "none"},
         "image": {"url": url, "checksum": f"{url}.sha256", "checksum_type": "sha256", "format": "qcow2"},
@@ -184,7 +184,9 @@ def described(plane, **changes):
             "ranges": [{"start": "198.18.0.20", "end": "198.18.0.40"}], "prefix": 23, "gateway": "198.18.0.1"}}},
         "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"], "ssh_authorized_keys": [],
         "control_plane": {"replicas": 1}, "workers": {"pool-a": {"replicas": 1}},
-        "check_network": False, "wait_for": "nodes", "wait_timeout_seconds": 300}, **changes)
+        "check_network": False, "wait_for": "nodes", "wait_timeout_seconds": 300}
+    options.update(changes)
+    return options
 
 
 def cluster(plane, *flags, **changes):

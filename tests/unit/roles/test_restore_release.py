@@ -81,7 +81,8 @@ def test_what_a_backup_prints_is_the_checksum_that_a_restore_takes(tmp_path):
     look, restores = (TASKS[task]["metal3.baremetal.plane_restore"]["sha256"] for task in (
         "Look what would become of the servers", RESTORE["name"]))
     # The first run refuses another file before anything is asked for; the second one takes that same file.
-    assert (look, restores) == ("{{ restore_checksum or omit }}", "{{ restore_plan.sha256 }}")
+    assert look == restores == "{{ restore_planned_checksum | default(restore_checksum) or omit }}"
+    assert RESTORE["vars"] == {"restore_planned_checksum": "{{ restore_plan.sha256 }}"}
 
 
 def test_check_mode_releases_what_is_there(tmp_path):
