@@ -15,6 +15,8 @@ export PYTHON
 # ansible-core reads these; a collections path of one's own would hide what is tested here.
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build
 export ANSIBLE_LOCALHOST_WARNING := False
+# Without bytecode each of many processes compiles hundreds of the collection's files again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Paths of the Python environments; computed where they are used, then remembered.
 venv_path = $(shell $(PYTHON) lab/python_environment.py path $(1) $(2))
