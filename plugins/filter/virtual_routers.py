@@ -87,7 +87,7 @@ def virtual_routers(hostvars, machines, clusters=(), beside=None):
     if beside is not None:
         named_hosts.require("virtual_routers", hostvars, [beside])
         machines, clusters = managed_site.beside_machine(hostvars, machines, clusters, beside)
-    return routers.of_planes(hostvars, machines) + routers.of_clusters(hostvars, clusters)
+    return routers.of_planes(routers.of_machines(hostvars, machines)) + routers.of_clusters(hostvars, clusters)
 
 
 class FilterModule:

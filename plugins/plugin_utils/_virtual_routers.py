@@ -13,17 +13,25 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_g
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 
-def of_planes(hostvars, machines):
-    """Return those of planes, each once: all machines of a plane have the same.
+def of_machines(hostvars, machines):
+    """Return those of each machine of planes, by its name.
 
     What cannot be templated for one machine is no reason for the run of another to fail.
 
     :param hostvars: mapping of host names to variables
     :param machines: names of the planes' machines
     """
+    return dict((name, plane_routers.of_machine(named_hosts.Noting(hostvars[name]))) for name in machines)
+
+
+def of_planes(of_machine):
+    """Return those of planes, each once: all machines of a plane have the same.
+
+    :param of_machine: some of what :func:`of_machines` returns
+    """
     found = {}
-    for name in machines:
-        for router in plane_routers.of_machine(named_hosts.Noting(hostvars[name])):
+    for name, routers in of_machine.items():
+        for router in routers:
             found.setdefault((router["address"], router["number"]), dict(router, owner=f"the plane of {name}"))
     return list(found.values())
 
