@@ -170,31 +170,22 @@ class MachinePlanes:
             return list(self._named)
         return [name for name, found in self._named.items() if wanted in found or not found]
 
-    def beside(self, machine: str) -> list[str]:
-        """Return those machines that may be of the plane of one of them, with itself."""
-        own = self._named[machine]
-        return [name for name, found in self._named.items() if not own or not found or own & found]
-
 
 def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
     """Return those machines that may serve the servers of a cluster, see :meth:`MachinePlanes.of_cluster`."""
     return MachinePlanes(hostvars, machines).of_cluster(cluster)
 
 
-def beside_machine(hostvars: Any, machines: Iterable[str], clusters: Iterable[str],
-                   machine: str) -> tuple[list[str], list[str]]:
-    """Return those machines and clusters that may be of the plane of a machine, with itself.
+def clusters_beside(hostvars: Any, machines: Iterable[str], clusters: Iterable[str], machine: str) -> list[str]:
+    """Return those clusters that may be of the plane of a machine.
 
     :param hostvars: Ansible's variable ``hostvars``
     :param machines: names of inventory hosts, as those of the group ``management``
     :param clusters: names of the inventory hosts that stand for clusters
     :param machine: its name
     """
-    machines = list(machines)
     planes = MachinePlanes(hostvars, [*machines, machine])
-    of_plane = planes.beside(machine)
-    return ([name for name in machines if name in of_plane],
-            [name for name in clusters if machine in planes.of_cluster(hostvars[name])])
+    return [name for name in clusters if machine in planes.of_cluster(hostvars[name])]
 
 
 def _path(text: str) -> str:

@@ -104,7 +104,8 @@ class SiteReader:
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
             options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters),
-            dict((name, self._routers(self.variables[name])) for name in clusters)))
+            dict((name, self._routers(self.variables[name])) for name in clusters),
+            virtual_routers.each_of_planes(self._routers_of_machines)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -153,11 +154,14 @@ class SiteReader:
         """The virtual routers of each of these machines, read once for all clusters."""
         return virtual_routers.of_machines(self._hostvars, self._machines)
 
+    def _variables_of_machine(self, name):
+        return HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
+
     def _dhcp(self, clusters):
         """Return what DHCP lends, by cluster: by default what serves DHCP for its plane, as in the role's variables."""
         served = {}
         for name in self._machines:
-            variables = HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
+            variables = self._variables_of_machine(name)
             if variables.get("provisioning_network_dhcp_ranges") is not None:
                 served[name] = {"ranges": _listed(variables["provisioning_network_dhcp_ranges"]),
                                 "hosts": _listed(variables.get("provisioning_network_dhcp_hosts"))}
@@ -252,6 +256,8 @@ class SiteReader:
         """Return a finding as a dict: its Problem with variables in place of options, and where it stands."""
         variable = self._variable(item)
         variables = self.variables.get(item.problem.subject)
+        if variables is None and item.problem.subject in self._machines:
+            variables = self._variables_of_machine(item.problem.subject)
         # A file that could not be read has no lines.
         place = (item.problem.subject if item.problem.code == UNREAD else None, None, None)
         if variables is not None:

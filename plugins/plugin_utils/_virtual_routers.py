@@ -8,6 +8,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     inventory as cluster_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.needs import needs
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import virtual_router
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import plane_routers
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
@@ -32,7 +33,21 @@ def of_planes(of_machine):
     found = {}
     for name, routers in of_machine.items():
         for router in routers:
-            found.setdefault((router["address"], router["number"]), dict(router, owner=f"the plane of {name}"))
+            found.setdefault((router["address"], router["number"]), {
+                "owner": f"the plane of {name}", "address": router["address"], "number": router["number"]})
+    return list(found.values())
+
+
+def each_of_planes(of_machine):
+    """Return ``(name of a machine, variable, VirtualRouter)`` of those of planes, each of the first machine with it.
+
+    :param of_machine: as for :func:`of_planes`
+    """
+    found = {}
+    for name, routers in of_machine.items():
+        for router in routers:
+            found.setdefault((router["address"], router["number"]), (
+                name, router["variable"], virtual_router.of_text(router["address"], router["number"])))
     return list(found.values())
 
 

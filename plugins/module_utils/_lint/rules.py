@@ -113,6 +113,8 @@ _OF_THE_LINT = (
     _site("cluster-duplicate", ERROR,
           "Each cluster has an endpoint, and a number of its virtual router, that no other one and no plane has.",
           "module_utils/_cluster/checks/preflight.py"),
+    _site("plane-duplicate", ERROR, "Each plane has a number of its virtual router that no other one on its network has.",
+          "RFC 9568; module_utils/_network/plane_routers.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
           "module_utils/_cluster/checks/preflight.py"),
     _site("provisioning-overlap", ERROR, "The provisioning network has no address in common with pods and services.",
