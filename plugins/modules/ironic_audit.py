@@ -59,7 +59,8 @@ options:
     suboptions:
       kubeconfig:
         description:
-          - Path of the kubeconfig of the cluster. By default the one that M(metal3.baremetal.baremetal_host_info) takes.
+          - Path of the kubeconfig of the cluster. By default the one that M(metal3.baremetal.baremetal_host_info)
+            takes.
         type: path
       context:
         description: Context in it.

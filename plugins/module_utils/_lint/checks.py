@@ -234,8 +234,8 @@ def _between_planes(planes: list[tuple[str, str, VirtualRouter]]) -> list[Findin
             "plane-duplicate", "site", machine, variable,
             f"{router.number}, which {owner} has for its address {other.address} on the same network",
             "a number that no other virtual router there has",
-            "set provisioning_network_keepalived_router_id of one of them to another one from 1 to 255, the same for all "
-            "machines of that plane; the number 1 of ironic_keepalived is fixed")
+            "set provisioning_network_keepalived_router_id of one of them to another one from 1 to 255, the same for "
+            "all machines of that plane; the number 1 of ironic_keepalived is fixed")
             for owner, other in clashing(router, others, ())[:1]]
     return found
 

@@ -257,12 +257,13 @@ def test_a_node_whose_host_was_enrolled_since_the_second_look_is_left():
     client.add("metal3~gone-too", "available")
     earlier = run(client, hosts=hosts)["findings"]
     kube = with_hosts("a", "gone")
-    result = run(client, kube=kube, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier, confirm="2")
+    result = run(client, kube=kube, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier,
+                 confirm="2")
     errors = dict((found["subject"], found["error"]) for found in result["findings"]
                   if found["kind"] == audit.NODE_WITHOUT_HOST)
     assert errors == {
-        "node metal3~gone": "node metal3~gone: BareMetalHost metal3/gone is there by now, enrolled since the hosts were "
-                            "read, so the node was left; run again", "node metal3~gone-too": ""}
+        "node metal3~gone": "node metal3~gone: BareMetalHost metal3/gone is there by now, enrolled since the hosts "
+                            "were read, so the node was left; run again", "node metal3~gone-too": ""}
     # Not even put into maintenance.
     assert [path for _method, path, _body in client.requests()] == ["/nodes/uuid-metal3~gone-too"]
     assert len([request for request in kube.requests if request[0] == "LIST"]) == 2
