@@ -35,9 +35,9 @@ options:
     default: []
   beside:
     description:
-      - Name of a machine of a plane. Machines and clusters of another plane, as
-        P(metal3.baremetal.plane_machines#filter) tells them, are left out, for they may stand on another site whose
-        networks have the same addresses.
+      - Name of a machine of a plane. Clusters of another plane, as P(metal3.baremetal.plane_machines#filter) tells
+        them, are left out, for they may stand on another site whose networks have the same addresses. Other planes
+        are not, for another number costs a plane one variable.
     type: str
 seealso:
   - plugin: metal3.baremetal.plane_machines
@@ -86,8 +86,8 @@ def virtual_routers(hostvars, machines, clusters=(), beside=None):
     named_hosts.require("virtual_routers", hostvars, clusters)
     if beside is not None:
         named_hosts.require("virtual_routers", hostvars, [beside])
-        machines, clusters = managed_site.beside_machine(hostvars, machines, clusters, beside)
-    return routers.of_planes(hostvars, machines) + routers.of_clusters(hostvars, clusters)
+        clusters = managed_site.clusters_beside(hostvars, machines, clusters, beside)
+    return routers.of_planes(routers.of_machines(hostvars, machines)) + routers.of_clusters(hostvars, clusters)
 
 
 class FilterModule:

@@ -17,14 +17,16 @@ description:
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
     as a port, or a node that Ironic made by itself of an unknown machine, boot MAC addresses of two hosts, and hosts
     without the hardware RAID volumes that they were prepared with.
-  - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
-    creates or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
+  - Hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody creates or deletes in
+    between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out. It talks to Ironic
+    only, but for O(hosts_from).
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
     C(metal3.baremetal.ironic_audit) looks twice, and repairs at the second look.
   - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with
     none at all, nor a node that Ironic works with.
   - Ironic takes no precondition with a deletion. Each node or port is read once more immediately before, and left as it
-    is when it has changed since it was looked at; what changes in the milliseconds between the two is not noticed.
+    is when it has changed since it was looked at, or when its host was enrolled since (O(hosts_from)); what changes in
+    the milliseconds between the two is not noticed.
 options:
   hosts:
     description:
@@ -47,6 +49,22 @@ options:
         abandoned.
     type: bool
     default: false
+  hosts_from:
+    description:
+      - The cluster that O(hosts) were read from, which is asked once more for the host of each node, right before the
+        node is deleted. A node whose host is there by now, enrolled since O(hosts) were read, is left, and so is one
+        whose host cannot be asked for; both are errors of their findings. Without it nobody is asked.
+      - Needs C(list) of BareMetalHosts, as O(hosts) did.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description:
+          - Path of the kubeconfig of the cluster. By default the one that M(metal3.baremetal.baremetal_host_info)
+            takes.
+        type: path
+      context:
+        description: Context in it.
+        type: str
   earlier_findings:
     description:
       - RV(findings) of a run that ended before O(hosts) were read. Only what they have too is reported and repaired, so
@@ -111,6 +129,7 @@ EXAMPLES = r"""
   metal3.baremetal.ironic_audit:
     cloud: metal3
     hosts: "{{ bmhs_again.hosts }}"
+    hosts_from: {}
     all_namespaces: true
     earlier_findings: "{{ audit.findings }}"
     repair: [node_without_host]

@@ -196,6 +196,10 @@ options:
         HTTP, for which their BMC gets a URL. DHCP would lead all of them to one node.
       - All pods end before the first new one starts when what they are made of changes; a smaller number ends some.
         Both are refused as long as hosts are in transition.
+      - More than there are nodes that can hold a pod are refused before anything is written. Such a node has what
+        O(node_selector) and O(affinity) ask for, no taint beside those of O(tolerations), and no other pod with the
+        ports that Ironic has on its node (6385, O(http_port), with several pods 8089). One that is not ready, or is
+        cordoned, counts. It takes C(list) of nodes and pods; without it a warning says that nobody looked.
     type: int
     default: 1
   replica_addresses:

@@ -147,39 +147,45 @@ def _kubeconfig_of(variables: Any) -> str:
     return "" if fields.get("context") else str(fields.get("kubeconfig") or "")
 
 
-def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
-    """Return those machines that may serve the servers of a cluster: not those of another plane than its own.
+class MachinePlanes:
+    """Which planes machines name, read once for all clusters that are asked for.
 
     :param hostvars: Ansible's variable ``hostvars``
     :param machines: names of inventory hosts, as those of the group ``management``
-    :param cluster: variables of the inventory host that stands for the cluster
     """
-    planes = _planes_of(hostvars, machines)
-    wanted = _path(named_hosts.cluster_plane_of(cluster))
-    if not any(wanted in found for found in planes.values()):
-        return list(planes)
-    return [name for name, found in planes.items() if wanted in found or not found]
+
+    def __init__(self, hostvars: Any, machines: Iterable[str]) -> None:
+        # The kubeconfigs of the planes that each machine names.
+        self._named = dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
+                                                            _kubeconfig_of(hostvars[name])) if text})
+                           for name in machines)
+
+    def of_cluster(self, cluster: Any) -> list[str]:
+        """Return those machines that may serve the servers of a cluster: not those of another plane than its own.
+
+        :param cluster: variables of the inventory host that stands for the cluster
+        """
+        wanted = _path(named_hosts.cluster_plane_of(cluster))
+        if not any(wanted in found for found in self._named.values()):
+            return list(self._named)
+        return [name for name, found in self._named.items() if wanted in found or not found]
 
 
-def beside_machine(hostvars: Any, machines: Iterable[str], clusters: Iterable[str],
-                   machine: str) -> tuple[list[str], list[str]]:
-    """Return those machines and clusters that may be of the plane of a machine, with itself.
+def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
+    """Return those machines that may serve the servers of a cluster, see :meth:`MachinePlanes.of_cluster`."""
+    return MachinePlanes(hostvars, machines).of_cluster(cluster)
+
+
+def clusters_beside(hostvars: Any, machines: Iterable[str], clusters: Iterable[str], machine: str) -> list[str]:
+    """Return those clusters that may be of the plane of a machine.
 
     :param hostvars: Ansible's variable ``hostvars``
     :param machines: names of inventory hosts, as those of the group ``management``
     :param clusters: names of the inventory hosts that stand for clusters
     :param machine: its name
     """
-    planes = _planes_of(hostvars, {*machines, machine})
-    own = planes[machine]
-    return ([name for name in machines if not own or not planes[name] or own & planes[name]],
-            [name for name in clusters if machine in machines_of(hostvars, planes, hostvars[name])])
-
-
-def _planes_of(hostvars: Any, machines: Iterable[str]) -> dict[str, set[str]]:
-    """Return the kubeconfigs of the planes that each machine names."""
-    return dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
-                                                 _kubeconfig_of(hostvars[name])) if text}) for name in machines)
+    planes = MachinePlanes(hostvars, [*machines, machine])
+    return [name for name in clusters if machine in planes.of_cluster(hostvars[name])]
 
 
 def _path(text: str) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import re
 
@@ -103,7 +104,8 @@ class SiteReader:
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
             options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters), self._homes(clusters),
-            dict((name, self._routers(self.variables[name])) for name in clusters)))
+            dict((name, self._routers(self.variables[name])) for name in clusters),
+            virtual_routers.each_of_planes(self._routers_of_machines)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -137,11 +139,29 @@ class SiteReader:
         except cluster_inventory.ClusterNameError:
             return cluster_inventory.parameters(name, self.variables[name], [])
 
+    @functools.cached_property
+    def _machines(self):
+        """Names of the machines of planes."""
+        return cluster_groups.members(self._hostvars, managed_site.MANAGEMENT)
+
+    @functools.cached_property
+    def _planes(self):
+        """The planes that these machines name, read once for all clusters."""
+        return managed_site.MachinePlanes(self._hostvars, self._machines)
+
+    @functools.cached_property
+    def _routers_of_machines(self):
+        """The virtual routers of each of these machines, read once for all clusters."""
+        return virtual_routers.of_machines(self._hostvars, self._machines)
+
+    def _variables_of_machine(self, name):
+        return HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
+
     def _dhcp(self, clusters):
         """Return what DHCP lends, by cluster: by default what serves DHCP for its plane, as in the role's variables."""
         served = {}
-        for name in cluster_groups.members(self._hostvars, managed_site.MANAGEMENT):
-            variables = HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
+        for name in self._machines:
+            variables = self._variables_of_machine(name)
             if variables.get("provisioning_network_dhcp_ranges") is not None:
                 served[name] = {"ranges": _listed(variables["provisioning_network_dhcp_ranges"]),
                                 "hosts": _listed(variables.get("provisioning_network_dhcp_hosts"))}
@@ -155,9 +175,7 @@ class SiteReader:
         :param served: ``{name of a machine: what it lends}``
         :param cluster: variables of the cluster
         """
-        lent = [served[name] for name in managed_site.machines_of(
-            self._hostvars, cluster_groups.members(self._hostvars, managed_site.MANAGEMENT), cluster)
-            if name in served]
+        lent = [served[name] for name in self._planes.of_cluster(cluster) if name in served]
         found = dict((part, [item for machine in lent for item in machine[part]]) for part in ("ranges", "hosts"))
         return found if any(found.values()) else None
 
@@ -166,8 +184,8 @@ class SiteReader:
 
         :param cluster: variables of the cluster
         """
-        return others_of(virtual_routers.of_planes(self._hostvars, managed_site.machines_of(
-            self._hostvars, cluster_groups.members(self._hostvars, managed_site.MANAGEMENT), cluster)))
+        return others_of(virtual_routers.of_planes(dict(
+            (name, self._routers_of_machines[name]) for name in self._planes.of_cluster(cluster))))
 
     def _homes(self, clusters):
         """Return where servers and clusters are managed: an inventory may have those of several planes."""
@@ -238,6 +256,8 @@ class SiteReader:
         """Return a finding as a dict: its Problem with variables in place of options, and where it stands."""
         variable = self._variable(item)
         variables = self.variables.get(item.problem.subject)
+        if variables is None and item.problem.subject in self._machines:
+            variables = self._variables_of_machine(item.problem.subject)
         # A file that could not be read has no lines.
         place = (item.problem.subject if item.problem.code == UNREAD else None, None, None)
         if variables is not None:

@@ -8,23 +8,46 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     inventory as cluster_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.needs import needs
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import virtual_router
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import plane_routers
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 
-def of_planes(hostvars, machines):
-    """Return those of planes, each once: all machines of a plane have the same.
+def of_machines(hostvars, machines):
+    """Return those of each machine of planes, by its name.
 
     What cannot be templated for one machine is no reason for the run of another to fail.
 
     :param hostvars: mapping of host names to variables
     :param machines: names of the planes' machines
     """
+    return dict((name, plane_routers.of_machine(named_hosts.Noting(hostvars[name]))) for name in machines)
+
+
+def of_planes(of_machine):
+    """Return those of planes, each once: all machines of a plane have the same.
+
+    :param of_machine: some of what :func:`of_machines` returns
+    """
     found = {}
-    for name in machines:
-        for router in plane_routers.of_machine(named_hosts.Noting(hostvars[name])):
-            found.setdefault((router["address"], router["number"]), dict(router, owner=f"the plane of {name}"))
+    for name, routers in of_machine.items():
+        for router in routers:
+            found.setdefault((router["address"], router["number"]), {
+                "owner": f"the plane of {name}", "address": router["address"], "number": router["number"]})
+    return list(found.values())
+
+
+def each_of_planes(of_machine):
+    """Return ``(name of a machine, variable, VirtualRouter)`` of those of planes, each of the first machine with it.
+
+    :param of_machine: as for :func:`of_planes`
+    """
+    found = {}
+    for name, routers in of_machine.items():
+        for router in routers:
+            found.setdefault((router["address"], router["number"]), (
+                name, router["variable"], virtual_router.of_text(router["address"], router["number"])))
     return list(found.values())
 
 

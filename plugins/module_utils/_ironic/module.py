@@ -21,6 +21,7 @@ from .actions.service import ActionService, failure
 from .api import info_service
 from .api.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .audit import service as audit_service
+from .audit.findings import NODE_WITHOUT_HOST
 from .discovery import service as discovery_service
 from .fitness import checks as fitness
 from .fitness import pod_service
@@ -118,6 +119,7 @@ def audit_argument_spec() -> dict[str, dict[str, Any]]:
         "hosts": {"type": "list", "elements": "dict"},
         "namespaces": {"type": "list", "elements": "str"},
         "all_namespaces": {"type": "bool", "default": False},
+        "hosts_from": {"type": "dict", "options": {"kubeconfig": {"type": "path"}, "context": {"type": "str"}}},
         "earlier_findings": {"type": "list", "elements": "dict"},
         "repair": {"type": "list", "elements": "str", "choices": list(audit_service.REPAIRS), "default": []},
         "confirm": {"type": "str"},
@@ -200,7 +202,8 @@ def run_ironic_audit() -> None:
     """Run the module ``ironic_audit``."""
     module = IronicModule(audit_argument_spec())
     with module.reporting():
-        result = audit_service.run(_client(module), module.params, module.check_mode, module.progress.event)
+        result = audit_service.run(_client(module), module.params, module.check_mode, module.progress.event,
+                                   kube=_asked_for_hosts(module))
     failed = [finding for finding in result["findings"] if finding["error"]]
     module.finish(result, "\n".join([f"{len(failed)} repairs failed:"] + [
         f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
@@ -238,6 +241,15 @@ def _from_pod(module: IronicModule) -> Callable[[str], list[Problem]] | None:
             return pod_service.ask(KubeClient({"kubeconfig": given["kubeconfig"], "context": given["context"]}),
                                    module.params, server)
     return ask
+
+
+def _asked_for_hosts(module: IronicModule) -> KubeClient | None:
+    """Return a client for the cluster that has the hosts, None where no node is deleted or none is named."""
+    given = module.params["hosts_from"]
+    if given is None or module.check_mode or NODE_WITHOUT_HOST not in module.params["repair"]:
+        return None
+    module.require(kubernetes=HAS_KUBERNETES)
+    return KubeClient(given)
 
 
 def _client(module: IronicModule) -> IronicClient:

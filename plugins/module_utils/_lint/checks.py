@@ -22,7 +22,7 @@ from .._cluster.description.spec import METALSTACK
 from .._cluster.render.endpoint import holder_warning
 from .._common.addresses import ip_texts
 from .._common.addresses.dhcp_lent import lent_options
-from .._common.addresses.virtual_router import VirtualRouter
+from .._common.addresses.virtual_router import VirtualRouter, clashing
 from .._common.options.field_checks import text_of
 from .._common.problems.problem import Problem
 from .._host.description import fields as host_fields
@@ -38,9 +38,12 @@ from .._ipam.validation import label, pool_problems
 # has_provisioning_network: False where BMO runs without one; dhcp: {inventory name: what DHCP lends, the option dhcp of
 # the module cluster}, without those of which nobody says it; None when nobody says any; homes: {inventory name of a
 # host or cluster: (kubeconfig, namespace) by which it is managed, either empty where nobody says it}; None for one
-# plane; routers: {inventory name of a cluster: list of (whose it is, VirtualRouter) of its plane}; None for none.
+# plane; routers: {inventory name of a cluster: list of (whose it is, VirtualRouter) of its plane}; None for none;
+# planes: list of (inventory name of a plane's machine, the variable that decides the number, VirtualRouter), each once;
+# None for none.
 Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
-                           "has_provisioning_network", "dhcp", "homes", "routers"], defaults=[None, None, None])
+                           "has_provisioning_network", "dhcp", "homes", "routers", "planes"],
+                  defaults=[None, None, None, None])
 
 # kind: host, cluster, pool or site; problem: a Problem whose code is a rule of lint_rules and whose subject is the
 # inventory name of the host or cluster, or the pool's name.
@@ -68,6 +71,7 @@ def lint(site: Site) -> list[Finding]:
             descriptions[name] = description
     found += _pools(site, descriptions)
     found += _between_clusters(descriptions, site.routers or {})
+    found += _between_planes(site.planes or [])
     found += _capacity(site, descriptions)
     for name in sorted(site.dhcp or ()):
         found += _of_problems("cluster", name, _lent(site, name, descriptions.get(name)))
@@ -218,6 +222,21 @@ def _between_clusters(descriptions: dict[str, Any],
                                  "%(host)s:%(port)d" % endpoint + f", as in {endpoints[key]}", "one of its own",
                                  "change one of them"))
         endpoints.setdefault(key, name)
+    return found
+
+
+def _between_planes(planes: list[tuple[str, str, VirtualRouter]]) -> list[Finding]:
+    """Virtual routers of planes on one network by one number: their machines take each other for their own."""
+    found = []
+    for position, (machine, variable, router) in enumerate(planes):
+        others = [(f"the plane of {name}", other) for name, _variable, other in planes[:position]]
+        found += [finding(
+            "plane-duplicate", "site", machine, variable,
+            f"{router.number}, which {owner} has for its address {other.address} on the same network",
+            "a number that no other virtual router there has",
+            "set provisioning_network_keepalived_router_id of one of them to another one from 1 to 255, the same for "
+            "all machines of that plane; the number 1 of ironic_keepalived is fixed")
+            for owner, other in clashing(router, others, ())[:1]]
     return found
 
 

@@ -11,12 +11,15 @@ from .._common.addresses import virtual_router
 from .._common.options.field_checks import truth, type_error
 
 _PREFIX = "provisioning_network_keepalived_"
+_BY_IRONIC = "ironic_keepalived"
 # Of Metal³'s image of keepalived, which ironic_keepalived starts: nobody can set it.
 _OF_IRONIC = 1
 
 
 def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return ``address`` and ``number`` of each; what is not right in itself is left out, for its own run refuses it.
+    """Return ``address`` and ``number`` of each, and the ``variable`` that decides the number.
+
+    What is not right in itself is left out, for its own run refuses it.
 
     :param variables: mapping of a machine's variables, those that the inventory gives
     """
@@ -26,9 +29,9 @@ def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
     # With peers it goes to them alone, and they hear nothing else.
     if variables.get("provisioning_network_state") != "absent" and not variables.get(_PREFIX + "peers") \
             and type_error("int", number) is None:
-        found.append((variables.get(_PREFIX + "address"), int(number)))
-    keepalived = variables.get("ironic_keepalived")
+        found.append((_PREFIX + "router_id", variables.get(_PREFIX + "address"), int(number)))
+    keepalived = variables.get(_BY_IRONIC)
     if type_error("bool", keepalived) is None and truth(keepalived):
-        found.append((variables.get("ironic_provisioning_ip"), _OF_IRONIC))
-    return [{"address": address, "number": number} for address, number in found
+        found.append((_BY_IRONIC, variables.get("ironic_provisioning_ip"), _OF_IRONIC))
+    return [{"address": address, "number": number, "variable": variable} for variable, address, number in found
             if isinstance(address, str) and virtual_router.of_text(address, number) is not None]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 
 import pytest
 from fakes.cluster_wait import Waits
@@ -104,7 +105,7 @@ def test_a_stop_of_several_owners_is_taken_up(waits):
         with pytest.raises(Killed):
             rolling(waits, **both)(Life(number).of(plane))
         stopped_alone = PAUSED in marks(plane, PLANE) or PAUSED in marks(plane, POOL)
-        assert not stopped_alone or PAUSED in marks(plane, SET)
+        assert not stopped_alone or (PAUSED in marks(plane, SET) and PAUSED in marks(plane, PLANE))
         if stopped_alone:
             with pytest.raises(RefusedError, match="whose rollout a run has stopped"):
                 going(**both)(plane)
@@ -113,6 +114,30 @@ def test_a_stop_of_several_owners_is_taken_up(waits):
             assert all(PAUSED in marks(plane, key) for key in (PLANE, POOL, SET))
         going(rollout="resume", **both)(plane)
         assert not any(PAUSED in marks(plane, key) for key in plane.objects), number
+
+
+def test_a_control_plane_is_stopped_before_the_pools(waits):
+    """A pool that was stopped alone had the next run refused, and the control plane replaced all its machines."""
+    both, pool_is_written, planes_then = {"workers": BAD, "control_plane": {"replicas": 1, "image": OTHER_IMAGE}}, \
+        threading.Event(), []
+
+    def note():
+        planes_then.append(PAUSED in marks(plane, PLANE))
+        pool_is_written.set()
+
+    def meanwhile():
+        new_machine(plane)
+        # The control plane's write is the slow one.
+        plane.meanwhile = {PLANE: lambda: pool_is_written.wait(0.5), POOL: note}
+
+    plane, = new()
+    going(**both)(plane)
+    new_machine(plane, "c1-control-plane", 1)
+    waits.fails, waits.meanwhile = "available", meanwhile
+    with pytest.raises(WaitFailedError):
+        going(**both)(plane)
+    assert planes_then == [True]
+    assert all(PAUSED in marks(plane, key) for key in (PLANE, POOL, SET))
 
 
 @pytest.mark.parametrize("act", [

@@ -76,9 +76,7 @@ class ApiServer(Served):
         self._lock = threading.Lock()
         self._closing = threading.Event()
         for item in objects:
-            item = copy.deepcopy(item)
-            resource = resource_for(item["apiVersion"], item["kind"])
-            self._put(resource.path(item["metadata"].get("namespace"), item["metadata"]["name"]), item)
+            self.put(item)
         self.stored.clear()
         self.serve(_handler(self))
         self.url = f"http://127.0.0.1:{self.port}"
@@ -96,6 +94,12 @@ class ApiServer(Served):
         self._closing.wait(seconds)
 
     # What it keeps
+
+    def put(self, item):
+        """Keep an object, in place of the one that there is."""
+        item = copy.deepcopy(item)
+        resource = resource_for(item["apiVersion"], item["kind"])
+        self._put(resource.path(item["metadata"].get("namespace"), item["metadata"]["name"]), item)
 
     def annotate(self, path, **annotations):
         """Do what a controller does: give an object these annotations only."""

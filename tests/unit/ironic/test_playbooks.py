@@ -68,6 +68,34 @@ def test_the_audit_takes_the_kubeconfig_that_the_other_playbooks_take(playbook, 
         assert server.requests
 
 
+def bmh(name, **status):
+    """Return a BareMetalHost as it is stored."""
+    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
+        "name": name, "namespace": "metal3"}, "spec": {"online": True}, "status": status}
+
+
+def test_the_audit_asks_for_the_host_of_a_node_right_before_it_deletes_it(playbook, tmp_path):
+    """At the API server that it has read the hosts from, where the host has come since the second look."""
+    place, asked = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts", []
+
+    def enrolled(request):
+        if request.path == place:
+            asked.append(request.query)
+            server.put(bmh("gone"))
+
+    known = bmh("a", provisioning={"state": "available", "ID": "uuid-metal3~a"})
+    with HttpIronic() as ironic, ApiServer([known], enrolled) as server:
+        (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
+        for name in ("a", "gone"):
+            ironic.ironic.add(f"metal3~{name}", "manageable")
+        extra = {"metal3_kubeconfig": str(tmp_path / "kubeconfig"), "metal3_confirm": "1",
+                 "ironic_audit_repair": ["node_without_host"]}
+        output, succeeded = playbook("ironic_audit", ironic, {}, extra)
+        assert not succeeded and "BareMetalHost metal3/gone is there by now" in output, output
+        assert [query["fieldSelector"] for query in asked] == ["metadata.name=gone"]
+        assert "uuid-metal3~gone" in ironic.ironic.nodes
+
+
 def servers(*names):
     """Return an inventory of servers."""
     return dict((name, {"bmc_address": f"redfish+http://192.0.2.{number}/redfish/v1/Systems/1", "bmc_username": "u",

@@ -150,6 +150,10 @@ BROKEN = {
     "provisioning-overlap": (site(provisioning_cidr="10.96.3.0/24"), "prod-cluster", "service_cidrs[0]", "overlaps"),
     "cluster-duplicate": (site(more(server(4), server(5)), {"a": cluster(), "b": dict(OTHER, endpoint={
         "host": "192.0.2.10"})}), "b", "endpoint", "as in a"),
+    "plane-duplicate": (site(planes=[
+        ("m1", "provisioning_network_keepalived_router_id", virtual_router.of_text("172.22.0.2/24", 51)),
+        ("m3", "provisioning_network_keepalived_router_id", virtual_router.of_text("172.22.0.3/24", 51))]), "m3",
+        "provisioning_network_keepalived_router_id", "51, which the plane of m1 has for its address 172.22.0.2"),
     "endpoint-holder": (site(clusters=one(endpoint={"host": "192.0.2.10"})), "prod-cluster", "endpoint.holder",
                         "a holder of the address"),
     "cluster-size": (site(clusters=one(workers=None)), "prod-cluster", "workers", "None"),
@@ -279,6 +283,13 @@ def test_a_virtual_router_of_a_plane_is_no_endpoints(number, found):
     assert [(problem.subject, problem.field, problem.actual) for problem in findings] == ([
         ("prod-cluster", "endpoint.virtual_router_id", "10, which the plane of m1 has for its address 192.0.2.2 on the "
          "same network")] if found else [])
+
+
+@pytest.mark.parametrize("other", [
+    ("172.22.0.3/24", 52), ("172.22.1.3/24", 51), ("172.22.0.2/24", 51), ("fd00::3/64", 51), ("172.22.0.3/24", 1)])
+def test_planes_whose_machines_do_not_hear_each_other_may_have_one_number(other):
+    planes = [("m1", "a", virtual_router.of_text("172.22.0.2/24", 51)), ("m2", "a", virtual_router.of_text(*other))]
+    assert lint_checks.lint(site(planes=planes)) == []
 
 
 def test_a_pool_that_only_meta_data_name_is_described_too():

@@ -52,12 +52,15 @@ all:
     ({"ironic_provisioning_ip": "", "ironic_keepalived": True}, [])])
 def test_a_machine_has_those_that_its_variables_describe(variables, found):
     assert [(item["address"], item["number"]) for item in of_machine(variables)] == found
+    assert [item["variable"] for item in of_machine(variables)] == [
+        "ironic_keepalived" if number == 1 else PREFIX + "router_id" for _address, number in found]
 
 
 def test_clusters_get_those_of_planes_and_planes_those_of_both(tmp_path):
     """What cannot be read of others is no reason for a run to fail, and all machines of a plane have the same.
 
-    Another plane, and what it manages, may stand on another site with the same addresses.
+    What another plane manages may stand on another site with the same addresses. So may that plane, but another number
+    costs it one variable.
     """
     of_cluster = yaml.safe_load((ROLES / "cluster" / "defaults" / "main.yml").read_text())["cluster_virtual_routers"]
     of_plane = yaml.safe_load((ROLES / "provisioning_network" / "vars" / "main.yml").read_text())[
@@ -70,4 +73,5 @@ def test_clusters_get_those_of_planes_and_planes_those_of_both(tmp_path):
     plane = {"owner": "the plane of first", "address": "172.22.0.2/24", "number": 51}
     assert json.loads((tmp_path / "prod").read_text()) == [plane]
     assert json.loads((tmp_path / "second").read_text()) == [
-        plane, {"owner": "cluster metal3/prod", "address": "172.22.0.51", "number": 51}]
+        plane, {"owner": "the plane of far", "address": "172.22.0.3/24", "number": 51},
+        {"owner": "cluster metal3/prod", "address": "172.22.0.51", "number": 51}]

@@ -48,6 +48,7 @@ def shipped():
     items = one_pod.shipped()
     spec = items[0]["spec"]
     spec.update(replicas=1, selector={"matchLabels": {"name": "ironic"}}, strategy={"type": "Recreate"})
+    spec["template"]["spec"]["hostNetwork"] = True
     spec["template"]["spec"]["containers"].append(one_pod.container(
         "ironic-endpoint-keepalived", image=ironic.KEEPALIVED))
     return items
@@ -164,6 +165,94 @@ def with_secrets(**data):
 def run(server, given):
     return ironic_service.IronicComponents(
         server, given, [shipped()[0]], False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+def node(name, labels=None, taints=(), **spec):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels or {}},
+            "spec": dict(spec, taints=list(taints))}
+
+
+def with_nodes(server, *nodes):
+    for item in nodes:
+        server.objects["Node", None, item["metadata"]["name"]] = item
+    return server
+
+
+def on(server, name, of, port=6385, namespace="other", labels=None, **more):
+    server.objects["Pod", namespace, name] = {
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels or {}, **more.pop("metadata", {})},
+        "spec": {"nodeName": of, "hostNetwork": True, "containers": [{"ports": [{"containerPort": port}]}]}, **more}
+
+
+TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(("changes", "text"), [
+    ({}, "replicas: found 3, expected a node for each pod; of 3 nodes 2 can hold one (node a: the taint "
+         "node-role.kubernetes.io/control-plane=:NoSchedule is not tolerated); set another number"),
+    ({"node_selector": {"rack": "r1"}}, "of 3 nodes 1 can hold one (node a: the taint node-role.kubernetes.io/"
+     "control-plane=:NoSchedule is not tolerated; node c: the label rack=r1 is not there)"),
+    ({"replicas": 1, "node_selector": {"rack": "r9"}}, "replicas: found 1, expected a node for each pod; of 3 nodes 0 "
+     "can hold one"),
+])
+def test_more_pods_than_nodes_that_can_hold_one_are_refused_before_anything_is_written(changes, text):
+    server = with_nodes(with_secrets(), node("a", {"rack": "r1"}, [TAINT]), node("b", {"rack": "r1"}), node("c"))
+    with pytest.raises(RefusedError) as caught:
+        run(server, options(**dict({"replicas": 3}, **changes))).present()
+    assert text in str(caught.value) and not server.writes
+
+
+@pytest.mark.parametrize("nodes", [
+    [], [node("a"), node("b")], [node("a", taints=[TAINT]), node("b"), node("c")],
+    # What passes is waited for.
+    [node("a", unschedulable=True, taints=[{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]),
+     node("b", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}])],
+    [node("a", taints=[{"key": "x", "effect": "PreferNoSchedule"}]), node("b")]])
+def test_as_many_pods_as_nodes_may_hold_are_not_refused(nodes):
+    assert run(with_nodes(with_secrets(), *nodes), options()).present()["changed"]
+
+
+def test_tolerations_and_an_affinity_decide_which_nodes_count():
+    def server():
+        return with_nodes(with_secrets(), node("a", {"rack": "r1"}, [TAINT]), node("b", {"rack": "r2"}))
+
+    assert run(server(), options(tolerations=[{"key": TAINT["key"], "operator": "Exists"}])).present()["changed"]
+    for operator, values, refused in (("In", ["r1"], True), ("In", ["r1", "r2"], False), ("Gt", ["1"], False)):
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "rack", "operator": operator, "values": values}]}]}}}
+        given = options(tolerations=[{"operator": "Exists"}], affinity=affinity)
+        if refused:
+            with pytest.raises(RefusedError, match=r"node b: its labels are not those of the node affinity"):
+                run(server(), given).present()
+        else:
+            run(server(), given).present()
+
+
+@pytest.mark.parametrize(("more", "port", "refused"), [
+    ({}, 6385, True), ({}, 6180, True), ({}, 8089, True), ({}, 9443, False),
+    ({"status": {"phase": "Succeeded"}}, 6385, False),
+    ({"metadata": {"deletionTimestamp": "2026-12-02T00:00:00Z"}}, 6385, False),
+    # Ironic's own of before.
+    ({"namespace": one_pod.NAMESPACE, "labels": {"name": "ironic"}}, 6385, False)])
+def test_a_node_whose_ports_another_pod_has_holds_none(more, port, refused):
+    server = with_nodes(with_secrets(), node("a"), node("b"))
+    on(server, "there", "b", port, **more)
+    if not refused:
+        assert run(server, options()).present()["changed"]
+        return
+    with pytest.raises(RefusedError, match=f"of 2 nodes 1 can hold one .node b: its port {port} is that of Pod "
+                                           "other/there"):
+        run(server, options()).present()
+    assert not server.writes
+
+
+@pytest.mark.parametrize("kind", ["Node", "Pod"])
+def test_who_may_not_look_at_the_nodes_gets_a_warning(kind):
+    server = with_nodes(with_secrets(), node("a"))
+    server.hidden.add(kind)
+    warning, = run(server, options()).present()["warnings"]
+    assert warning.startswith("whether the nodes can hold Ironic's pods was not checked: forbidden")
 
 
 @pytest.mark.parametrize(("data", "text"), [

@@ -417,6 +417,31 @@ def test_hiding(text, shown):
     assert without_secrets(text, ["p4ssword", "a long secret with an end", "two\nlines", ""]) == shown
 
 
+def test_the_machines_of_planes_are_read_once_for_all_clusters(findings, monkeypatch):
+    """Each read of a variable is a template that Ansible renders."""
+    def reads(clusters):
+        counted = []
+        templated = HostVarsVars.__getitem__
+
+        def read(self, name):
+            if name in ("management_plane", "provisioning_network_keepalived_address"):
+                counted.append(name)
+            return templated(self, name)
+
+        text = LENT.replace("      cluster_dhcp:\n        OWN\n", "").replace("  hosts:\n    bastion:\n", (
+            "  hosts:\n    bastion:\n      management_plane: {mode: process, dir: /srv/rack1}\n"
+            "      provisioning_network_keepalived_address: 172.22.0.2/24\n"))
+        text += "".join(f"    prod{number}: {{cluster_kubernetes_version: v1.35.4}}\n" for number in range(clusters))
+        with monkeypatch.context() as patch:
+            patch.setattr(HostVarsVars, "__getitem__", read)
+            findings(text, clusters=["prod", *(f"prod{number}" for number in range(clusters))])
+        return sorted(counted)
+
+    few = reads(0)
+    assert "management_plane" in few and "provisioning_network_keepalived_address" in few
+    assert reads(5) == few
+
+
 @pytest.mark.parametrize(("plane", "is_found"), [
     ("provisioning_network_keepalived_address: 172.22.0.2/24", True),
     ("provisioning_network_keepalived_address: '{{ nothing }}'", False),
@@ -432,3 +457,27 @@ def test_the_virtual_router_of_a_plane_is_compared_with_those_of_endpoints(findi
     assert [(item["subject"], item["field"], item["actual"]) for item in found if item["code"] == "cluster-duplicate"] \
         == ([("prod", "cluster_endpoint.virtual_router_id", "51, which the plane of bastion has for its address "
               "172.22.0.2 on the same network")] if is_found else [])
+
+
+TWO_PLANES = """\
+management:
+  hosts:
+    one:
+      metal3_kubeconfig: /srv/rack1/kubeconfig
+      provisioning_network_keepalived_address: 172.22.0.2/24
+    two: &two
+      metal3_kubeconfig: /srv/rack2/kubeconfig
+      provisioning_network_keepalived_router_id: 51
+      provisioning_network_keepalived_address: 172.22.0.3/24
+      provisioning_network_keepalived_peers: []
+    three: *two
+"""
+
+
+@pytest.mark.parametrize(("was", "by", "is_found"), [
+    ("", "", True), ("id: 51", "id: 52", False), ("peers: []", "peers: [172.22.0.9]", False),
+    ("172.22.0.3/24", "'{{ nothing }}'", False)])
+def test_the_virtual_routers_of_two_planes_are_compared(findings, was, by, is_found):
+    """All machines of a plane have the same: one finding."""
+    assert places(findings(TWO_PLANES.replace(was, by) if was else TWO_PLANES), "plane-duplicate") == ([
+        ("two", "provisioning_network_keepalived_router_id", "hosts.yml", 8)] if is_found else [])

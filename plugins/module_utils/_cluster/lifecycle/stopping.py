@@ -22,6 +22,7 @@ from ..rollout.under_way import UnderWay, stop_lines, under_way
 from ..waiting.service import WaitFailedError
 from ..workflow import goals as workflow_goals
 from ..workflow.rollout_stop import (
+    CONTROL_PLANE,
     OWNERS,
     Note,
     as_stopped,
@@ -58,11 +59,16 @@ class _Marks(Reconcile):
         self._make = make
 
     def mark(self, items: list[Object]) -> list[Entry]:
-        """Write what is due for objects and return the entries of those that changed.
+        """Write what is due for objects, a control plane's before that of pools; return the entries that changed.
+
+        It has no part beside it that keeps new machines from coming, as MachineSets of pools have: of a run that is
+        killed in between it is not what goes on beside owners whose stop keeps the next run from all writes.
 
         :raises KubeError: with all that the API server refuses
         """
-        written = self.write([self._entry(item) for item in items])
+        planes = [item for item in items if item["kind"] == CONTROL_PLANE]
+        written = [outcome for part in (planes, [item for item in items if item not in planes])
+                   for outcome in self.write([self._entry(item) for item in part])]
         raise_refused(self.client, written, title=entry_title)
         return [item.entry for item in written if item.changed]
 

@@ -21,7 +21,8 @@ Object = dict[str, Any]
 # Value: a JSON object, see Note.
 NOTE = "metal3.baremetal/rollout-stopped"
 PAUSE = NOTE
-OWNERS = ("KubeadmControlPlane", "MachineDeployment")
+CONTROL_PLANE = "KubeadmControlPlane"
+OWNERS = (CONTROL_PLANE, "MachineDeployment")
 # A KubeadmControlPlane's configuration is in the note. All annotations of an object have 256 KiB.
 LIMIT_CHARACTERS = 128 * 1024
 

@@ -12,7 +12,10 @@ from typing import Any
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
+from ..._kube.responses.errors import KubeError
+from ..._metal3.kinds import KNOWN
 from ..api import bulk, states
+from ..api.errors import IronicError
 from ..nodes import ownership
 from ..nodes.delivery import PORT_BASIS, changed, create, unchanged
 from ..nodes.service import delete_node, delete_port
@@ -28,7 +31,7 @@ _FINDING_TEXTS = ("kind", "subject", "object")
 
 
 def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[[str], Any] = lambda text: None,
-        sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
+        sleep: Callable[[float], Any] = time.sleep, kube: Any = None) -> dict[str, Any]:
     """Return the module's result.
 
     :param client: an IronicClient
@@ -36,6 +39,8 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[
     :param check_mode: only report what would be repaired
     :param report: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
+    :param kube: a KubeClient of the cluster that the hosts were read from, which is asked for the host of each node
+        right before this is deleted; None to rely on what was read
     :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what
         was read does not fit together; when the number of what would be deleted is not repeated
     :raises IronicError: when Ironic can't be asked
@@ -54,7 +59,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[
     problems, unconfirmed = _implausible(due, nodes, params), _unconfirmed(due, nodes, params)
     if problems or (unconfirmed and not check_mode):
         raise RefusedError(problems + unconfirmed)
-    calls = [] if check_mode else [_repairer(client, item, params["hosts"]) for item in due]
+    calls = [] if check_mode else [_repairer(client, item, params["hosts"], kube) for item in due]
     answers = bulk.persist(calls, report, sleep)
     errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
     results = [_result(item, item in due, errors.get(due.index(item), "") if item in due else "") for item in found]
@@ -153,14 +158,14 @@ def _difference(item: audit.Finding, result: dict[str, Any]) -> dict[str, Any]:
             "after_header": "", "after": {}}
 
 
-def _repairer(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None) -> Callable[..., Any]:
+def _repairer(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None, kube: Any) -> Callable[..., Any]:
     kind, target = item.repair
     if kind == "ports":
         # Chosen here, so that a repeated request can't make a second port.
         bodies = [dict(port, node_uuid=target["uuid"], uuid=str(uuid.uuid4())) for port in target["ports"]]
         return lambda: _create_ports(client, target, bodies, item.subject)
     if kind == "node":
-        return lambda: _delete_node(client, target, item.subject)
+        return lambda: _delete_node(client, target, item.subject, kube)
     return lambda: _delete_port(client, item, target, hosts)
 
 
@@ -180,11 +185,32 @@ def _create_ports(client: Any, node: dict[str, Any], bodies: list[dict[str, Any]
         create(client, "ports", body, f"port {body['address']} of {subject}")
 
 
-def _delete_node(client: Any, node: dict[str, Any], subject: str) -> None:
+def _delete_node(client: Any, node: dict[str, Any], subject: str, kube: Any) -> None:
     """Delete a node that is still what it was found to be; Ironic takes no precondition, so it is read once more."""
     # A lock is no part of what was decided, but the sign of somebody who works on it.
     delete_node(client, dict(node, reservation=None), True, "ironic_audit: its BareMetalHost is not there", subject,
-                ("reservation",))
+                ("reservation",), None if kube is None else lambda: _refuse_enrolled(kube, node, subject))
+
+
+def _refuse_enrolled(kube: Any, node: dict[str, Any], subject: str) -> None:
+    """Keep a node whose host was enrolled since the hosts were read: the operator goes on with it as its own.
+
+    :raises IronicError: when it was, or nobody can say it
+    """
+    owner = ownership.host_of(node["name"])
+    if owner is None:
+        return
+    namespace, name = owner
+    try:
+        # A LIST of one: who may list the hosts of all namespaces, as the hosts were read, may not be allowed a GET.
+        found = kube.list(KNOWN["BareMetalHost"], namespace, field_selector=f"metadata.name={name}")[0]
+    except KubeError as exc:
+        raise IronicError(f"{subject}: whether BareMetalHost {namespace}/{name} is there by now could not be read "
+                          f"({exc.message}), so the node was left; run again", None,
+                          "Unreachable" if exc.retriable else None) from exc
+    if any(item["metadata"]["name"] == name for item in found):
+        raise IronicError(f"{subject}: BareMetalHost {namespace}/{name} is there by now, enrolled since the hosts were "
+                          "read, so the node was left; run again")
 
 
 def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: list[dict[str, Any]] | None) -> None:

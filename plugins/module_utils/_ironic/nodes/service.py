@@ -203,7 +203,7 @@ class NodeService(NodeRun):
 
 
 def delete_node(client: Any, node: dict[str, Any], force: bool, reason: str, subject: str,
-                more: tuple[str, ...] = ()) -> None:
+                more: tuple[str, ...] = (), look: Callable[[], None] | None = None) -> None:
     """Delete a node that is still as it was read, in any state when ``force``: Ironic asks for maintenance then.
 
     :param client: an IronicClient
@@ -212,11 +212,14 @@ def delete_node(client: Any, node: dict[str, Any], force: bool, reason: str, sub
     :param reason: why, for the node's maintenance
     :param subject: what errors name
     :param more: fields that must be as they were, too
+    :param look: called last of all before the deletion; raises an IronicError when something speaks against it by now
     :raises IronicError: when it is no longer the same, or Ironic refuses
     """
     now = delivery.unchanged(client, "nodes", node, (*delivery.NODE_BASIS, *more), subject)
     if now is None:
         return
+    if look is not None:
+        look()
     path = path_of("nodes", node["uuid"])
     free = node["provision_state"] in states.DELETABLE and not node.get("instance_uuid")
     maintained = force and not free and not node.get("maintenance")

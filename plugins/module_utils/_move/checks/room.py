@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 
 from ..._common.problems.problem import Problem
 from ..._kube.objects import quantity
-from ..._kube.objects.conditions import is_true
 from ..._kube.objects.label_selector import selects
+from ..._kube.objects.placement import takes
 
 Object = dict[str, Any]
 Amounts = dict[str, Decimal]
 
 _COUNTED = ("cpu", "memory")
 _GIB = Decimal(1024 ** 3)
-_KEEPS_OFF = ("NoSchedule", "NoExecute")
 
 
 class Waiting(NamedTuple):
@@ -63,7 +62,7 @@ def problems(due: list[Waiting], nodes: list[Object], pods: list[Object]) -> lis
     # The largest first, as much as the scheduler may find a place for.
     for item in sorted(due, key=lambda each: (-_requests(each.spec)["memory"], each.name)):
         needed = _requests(item.spec)
-        usable = [node["metadata"]["name"] for node in nodes if _takes(node, item.spec)]
+        usable = [node["metadata"]["name"] for node in nodes if takes(node, item.spec)]
         for _pod in range(item.pods):
             name = next((name for name in usable if all(free[name][of] >= needed[of] for of in needed)), None)
             if name is None:
@@ -127,20 +126,3 @@ def _amount(value: Any) -> Decimal:
         return Decimal(quantity.parse(value)) if value is not None else Decimal(0)
     except ValueError:
         return Decimal(0)
-
-
-def _takes(node: Object, spec: Object) -> bool:
-    labels = node["metadata"].get("labels") or {}
-    return is_true(node, "Ready") and not node["spec"].get("unschedulable") \
-        and (spec.get("nodeSelector") or {}).items() <= labels.items() \
-        and all(any(_tolerates(toleration, taint) for toleration in spec.get("tolerations") or [])
-                for taint in node["spec"].get("taints") or [] if taint.get("effect") in _KEEPS_OFF)
-
-
-def _tolerates(toleration: Object, taint: Object) -> bool:
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if not toleration.get("key"):
-        return toleration.get("operator") == "Exists"
-    return toleration["key"] == taint.get("key") and (
-        toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or ""))

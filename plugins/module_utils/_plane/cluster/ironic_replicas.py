@@ -12,6 +12,9 @@ from typing import Any
 from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._kube.objects.label_selector import selects
+from ..._kube.objects.placement import holders, host_ports, obstacle
 from ..._metal3 import ironic_rpc
 
 Object = dict[str, Any]
@@ -25,6 +28,8 @@ _RPC_VOLUME, _RPC_FOLDER = "ironic-rpc", "/auth/ironic-rpc"
 # Of upstream's component tls; without it Ironic's own container has the authority alone.
 _CERTIFICATE_VOLUME, _CERTIFICATE_FOLDER = "cert-ironic", "/certs/ironic"
 _NODE_LABEL = "kubernetes.io/hostname"
+# As many nodes are named that can hold no pod.
+_MOST_NODES = 4
 
 
 def several(options: Object) -> bool:
@@ -77,6 +82,48 @@ def problems(options: Object) -> list[Problem]:
             f"the addresses of provisioning_interface of at least {replicas} nodes, for the certificate",
             "name those of all nodes on which a pod may run")
     return found
+
+
+def place_problems(deployment: Object, options: Object, nodes: list[Object], pods: list[Object]) -> list[Problem]:
+    """Return the problem of more pods than there are nodes that can hold one, in a list.
+
+    All are in the network of their nodes, with the same ports. What passes, such as a node that is not ready, is left
+    to the wait for the pods; a cluster without any node says nothing.
+
+    :param deployment: as it is to be applied
+    :param options: see :func:`several`
+    :param nodes: of the cluster
+    :param pods: of all namespaces
+    """
+    wanted, spec = deployment["spec"].get("replicas", 1), deployment["spec"]["template"]["spec"]
+    if not wanted or not nodes:
+        return []
+    place = deployment["metadata"].get("namespace")
+    # Those of before end before the first new one starts.
+    others = [pod for pod in pods if pod["metadata"].get("namespace") != place or not selects(deployment, pod)]
+    ports = _ports(options, spec)
+    reasons = []
+    for node in nodes:
+        found = [obstacle(node, spec), *(
+            f"its port {number} is that of Pod {pod['metadata'].get('namespace')}/{pod['metadata']['name']}"
+            for number, pod in holders(ports, node, others))]
+        reasons += [f"node {node['metadata']['name']}: {reason}" for reason in list(filter(None, found))[:1]]
+    usable = len(nodes) - len(reasons)
+    if usable >= wanted:
+        return []
+    return [Problem(
+        CODE, "ironic", "replicas", show(wanted),
+        f"a node for each pod; of {len(nodes)} nodes {usable} can hold one" + (
+            f" ({few(reasons, _MOST_NODES, '; ')})" if reasons else ""),
+        "set another number, correct node_selector, tolerations or affinity, or add nodes")]
+
+
+def _ports(options: Object, spec: Object) -> set[tuple[str, int]]:
+    """Return the ports that a pod needs of its node; upstream's Deployment declares none."""
+    if not spec.get("hostNetwork"):
+        return host_ports(spec)
+    own = [API_PORT, options["http_port"], *([ironic_rpc.PORT] if several(options) else [])]
+    return host_ports(spec) | {("TCP", number) for number in own}
 
 
 def certificate_addresses(options: Object) -> list[str]:

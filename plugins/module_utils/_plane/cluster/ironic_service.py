@@ -21,6 +21,8 @@ from ..._kube.objects.deployments import has_available_pod, wants_pods
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
+from ..._kube.responses.advice import reading_failed
+from ..._kube.responses.errors import KubeError
 from ..._metal3.ironic_place import IRONIC_DEPLOYMENT
 from ..parts.catalogue import IRONIC, MARIADB_PASSWORD
 from ..upgrade import rules as upgrade
@@ -133,8 +135,11 @@ class IronicComponents(Components):
         results = []
         # All are checked before the first of several writes.
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
-        self.refuse(ironic_pod.unknown_containers(obj, self.params) for obj in self.sources
-                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT)
+        for obj in self.sources:
+            if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT:
+                without_node, unread = self._without_a_node(obj)
+                self.refuse([ironic_pod.unknown_containers(obj, self.params), without_node])
+                warnings = [*warnings, *unread]
         before = self._restorable(stored, issued, self._plan(self.objects()))
         if stored and not plane_objects.is_ours(stored) and not self.check_mode:
             self.client.patch(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT, {
@@ -241,6 +246,24 @@ class IronicComponents(Components):
                                      "data" if stored else "", ", ".join(sorted(data)) or None,
                                      f"a Secret with {' and '.join(keys)}", "create it before Ironic"))
         return found
+
+    def _without_a_node(self, deployment: Object) -> tuple[list[Problem], list[str]]:
+        """Return the problem of pods that no node could hold, and a warning where nobody may look.
+
+        :param deployment: of Ironic, as it is to be applied
+        """
+        if not wants_pods(deployment):
+            return [], []
+        lists: list[list[Object]] = []
+        for kind in ("Node", "Pod"):
+            try:
+                lists.append(self.client.list(KNOWN[kind])[0])
+            except KubeError as exc:
+                if exc.status != 403:
+                    raise
+                return [], ["whether the nodes can hold Ironic's pods was not checked: "
+                            + reading_failed(exc, KNOWN[kind], None, self.client.server)]
+        return ironic_replicas.place_problems(deployment, self.params, *lists), []
 
     def _refuse_restart(self, stored: Object | None, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.

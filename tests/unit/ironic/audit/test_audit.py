@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import pytest
 from fakes.ironic import FakeIronic
+from fakes.kubernetes import Server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.audit import findings as audit
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.audit import service as audit_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 MAC = "00:5c:52:00:00:01"
 
@@ -128,9 +130,9 @@ def broken():
     return client, [host("a", boot_mac_address=MAC)]
 
 
-def run(client, check=False, **params):
+def run(client, check=False, kube=None, **params):
     return audit_service.run(client, dict({"hosts": None, "namespaces": None, "all_namespaces": False, "repair": [],
-                                           "earlier_findings": None, "confirm": None}, **params), check)
+                                           "earlier_findings": None, "confirm": None}, **params), check, kube=kube)
 
 
 def repair(client, hosts, *kinds, check=False, confirm="1", **params):
@@ -238,6 +240,60 @@ def test_a_port_that_changed_since_it_was_looked_at_is_not_deleted(change):
     finding = next(found for found in result["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
     assert "it has changed since it was looked at" in finding["error"]
     assert len(client.ports) == 1 and client.requests() == []
+
+
+def with_hosts(*names):
+    kube = Server()
+    for name in names:
+        kube.objects["BareMetalHost", name] = {
+            "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
+                "name": name, "namespace": "metal3", "uid": name, "resourceVersion": "1"}, "spec": {}}
+    return kube
+
+
+def test_a_node_whose_host_was_enrolled_since_the_second_look_is_left():
+    """Of several to be deleted the others go; the host is looked for right before its node would."""
+    client, hosts = broken()
+    client.add("metal3~gone-too", "available")
+    earlier = run(client, hosts=hosts)["findings"]
+    kube = with_hosts("a", "gone")
+    result = run(client, kube=kube, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier,
+                 confirm="2")
+    errors = dict((found["subject"], found["error"]) for found in result["findings"]
+                  if found["kind"] == audit.NODE_WITHOUT_HOST)
+    assert errors == {
+        "node metal3~gone": "node metal3~gone: BareMetalHost metal3/gone is there by now, enrolled since the hosts "
+                            "were read, so the node was left; run again", "node metal3~gone-too": ""}
+    # Not even put into maintenance.
+    assert [path for _method, path, _body in client.requests()] == ["/nodes/uuid-metal3~gone-too"]
+    assert len([request for request in kube.requests if request[0] == "LIST"]) == 2
+
+
+@pytest.mark.parametrize(("reason", "status"), [("Unreachable", None), (None, 403)])
+def test_a_node_is_left_when_nobody_says_whether_its_host_is_there(reason, status, monkeypatch):
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    kube = with_hosts()
+
+    def refuse(*_arguments, **_options):
+        raise KubeError("no answer", status, reason)
+    monkeypatch.setattr(kube, "list", refuse)
+    result = audit_service.run(client, {
+        "hosts": hosts, "namespaces": None, "all_namespaces": False, "repair": [audit.NODE_WITHOUT_HOST],
+        "earlier_findings": earlier, "confirm": "1"}, False, sleep=lambda _seconds: None, kube=kube)
+    finding = next(found for found in result["findings"] if found["kind"] == audit.NODE_WITHOUT_HOST)
+    assert "could not be read (no answer), so the node was left; run again" in finding["error"]
+    assert client.requests() == [] and not result["changed"]
+
+
+def test_hosts_are_not_asked_for_when_no_node_is_deleted():
+    client, hosts = broken()
+    kube = with_hosts()
+    repair(client, hosts, audit.MAC_OF_OTHER_NODE, kube=kube)
+    repair(client, hosts, audit.NODE_WITHOUT_HOST, check=True, kube=kube)
+    assert kube.requests == []
+    repair(client, hosts, audit.NODE_WITHOUT_HOST, kube=kube)
+    assert "uuid-metal3~gone" not in client.nodes
 
 
 def test_a_node_that_can_not_be_deleted_does_not_stay_in_maintenance():
