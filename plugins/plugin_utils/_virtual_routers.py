@@ -30,12 +30,8 @@ def of_planes(of_machine):
 
     :param of_machine: some of what :func:`of_machines` returns
     """
-    found = {}
-    for name, routers in of_machine.items():
-        for router in routers:
-            found.setdefault((router["address"], router["number"]), {
-                "owner": f"the plane of {name}", "address": router["address"], "number": router["number"]})
-    return list(found.values())
+    return [{"owner": f"the plane of {name}", "address": router["address"], "number": router["number"]}
+            for name, router in _each_once(of_machine)]
 
 
 def each_of_planes(of_machine):
@@ -43,11 +39,15 @@ def each_of_planes(of_machine):
 
     :param of_machine: as for :func:`of_planes`
     """
+    return [(name, router["variable"], virtual_router.of_text(router["address"], router["number"]))
+            for name, router in _each_once(of_machine)]
+
+
+def _each_once(of_machine):
     found = {}
     for name, routers in of_machine.items():
         for router in routers:
-            found.setdefault((router["address"], router["number"]), (
-                name, router["variable"], virtual_router.of_text(router["address"], router["number"])))
+            found.setdefault((router["address"], router["number"]), (name, router))
     return list(found.values())
 
 

@@ -66,9 +66,9 @@ class _Marks(Reconcile):
 
         :raises KubeError: with all that the API server refuses
         """
-        planes = [item for item in items if item["kind"] == CONTROL_PLANE]
-        written = [outcome for part in (planes, [item for item in items if item not in planes])
-                   for outcome in self.write([self._entry(item) for item in part])]
+        first = [self._entry(item) for item in items if item["kind"] == CONTROL_PLANE]
+        others = [self._entry(item) for item in items if item["kind"] != CONTROL_PLANE]
+        written = [*self.write(first), *self.write(others)]
         raise_refused(self.client, written, title=entry_title)
         return [item.entry for item in written if item.changed]
 
