@@ -311,6 +311,25 @@ AGENT = ("Image provisioning failed: Connection to agent failed: Failed to conne
      "does not give out the image", True),
     ("provisioning error", "Validation of image href https://192.0.2.1/node.raw failed, reason: timed out",
      "can't be downloaded", False),
+    # The step's own name is no write that failed.
+    ("provisioning error", WRITING + "Agent is busy: executing command deploy.execute_deploy_step",
+     "deploying or removing the image failed", False),
+    *(("provisioning error", "Image provisioning failed: " + text, "not of the given format", True) for text in (
+        "Failed to prepare to deploy: The requested image is not valid for use.",
+        "Deploy step deploy.write_image failed on node u. Security: Expected format was raw, but image was actually "
+        "qcow2",
+        "Deploy step deploy.write_image failed on node u. Security: Image failed safety check")),
+    ("provisioning error", WRITING + "Unable to find a valid partition table on the disk after writing the image. The "
+     "image may be corrupted or it uses a different sector size than the device. Error: x", "sector size", True),
+    # As BMO 0.14 has it.
+    ("provisioning error", "Image provisioning failed (url: http://192.0.2.1/i, checksum: http://192.0.2.1/i.sha256): "
+     "Timeout reached while waiting for callback for node u", "stopped calling", False),
+    ("provisioning error", "Image provisioning failed (url: http://192.0.2.1/i, checksum: abc): strange",
+     "deploying or removing the image failed", False),
+    ("preparation error", "Clean step deploy.erase_devices_metadata failed on node u. Failed to erase the metadata on "
+     "the device(s): \"/dev/sda\": wipefs: Device or resource busy", "cleaning the disks failed", False),
+    ("preparation error", "Clean step raid.create_configuration failed on node u. Failed to create md device /dev/md0",
+     "RAID volumes could not be made", False),
     *(("preparation error", _raid_error(text), cause, definitive) for text, cause, definitive in (
         ("Redfish exception occurred. Error: failed to find matching physical disks for all logical disks",
          "do not fit the server's drives", True),

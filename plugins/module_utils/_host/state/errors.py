@@ -125,18 +125,26 @@ _TABLE = (
      "look at the server's console: boot order, and the network from the server to Ironic", False),
     (r"No partitions found", "the image has no partition table, so it is no whole-disk image",
      "give an image of a whole disk, or the right image.format", True),
+    (r"Unable to find a valid partition table", "the image's partition table is none for this disk: it is broken, or "
+     "made for another sector size", "compare the disk's sector size with that of the image; look at the image", True),
+    # The first is Ironic's own, the other ones are the agent's.
+    (r"requested image is not valid for use|Security: (Unable to safety check|Image matched multiple|Image failed|"
+     r"Detected image format|Expected format)", "the image is not of the given format, or of none that Ironic permits",
+     "compare image.format with what qemu-img info says of the image; the formats that are permitted are Ironic's "
+     "[conductor]permitted_image_formats", True),
     (r"[Nn]o suitable device|device hints|root device|could not find.*disk|No suitable block",
      "no disk of the server matches the root device hints, or the server has no usable disk",
      "compare root_device_hints with the inspected disks", True),
     (r"[Ii]mage.*(download|fetch|not found|unreachable|could not be (found|accessed))|"
      r"[Dd]ownload.*(image|fail)|ImageDownloadError|ImageRefValidationFailed|code (404|403).*image", *_DOWNLOAD),
-    (r"[Ww]rit(e|ing).*(error|fail)", *_DISK),
+    # A deploy step is named write_image, whatever was wrong with it.
+    (r"[Ww]rit(e(?!_image)|ing).*(error|fail)", *_DISK),
     (r"configdrive|config drive", "the config drive could not be made or written",
      "look at the size and form of user_data, network_data and meta_data", False),
     # Before cleaning, whose steps these are.
-    (r"RAID|'(create|delete)_configuration'", "the RAID volumes could not be made or deleted",
+    (r"RAID|'(create|delete)_configuration'|step raid\.", "the RAID volumes could not be made or deleted",
      "compare raid with the controller's disks", False),
-    (r"[Cc]leaning failed|clean step|Failed to clean|CleanFail",
+    (r"[Cc]leaning failed|[Cc]lean step|Failed to clean|CleanFail",
      "cleaning the disks failed", "look at the disks' health; clean by hand or set "
      "automated_cleaning_mode to disabled", False),
     (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
@@ -145,6 +153,8 @@ _TABLE = (
      "look whether the BMC answers and the image's URL is still valid", False),
 )
 _EXPLAINED_CHARACTERS = 4000
+# From version 0.14 BMO names the image in front of the error: its words are not about what went wrong.
+_IMAGE_NAMED = re.compile(r"\AImage provisioning failed \(url: .*?\): ")
 _PATTERNS = tuple((re.compile(pattern), Explanation(cause, next_step, definitive))
                   for pattern, cause, next_step, definitive in _TABLE)
 
@@ -172,7 +182,7 @@ def explain(error_type, message, boot=""):
     :param boot: what is known of its server's boot, may be empty
     """
     # Who may write the status may write any text, and of a long one some patterns take the square of its length.
-    beginning = (message or "")[:_EXPLAINED_CHARACTERS]
+    beginning = _IMAGE_NAMED.sub("", (message or "")[:_EXPLAINED_CHARACTERS], count=1)
     for pattern, explanation in _PATTERNS:
         if pattern.search(beginning):
             silent = boot and explanation.cause in (_NEVER_REPORTED, _STOPPED_CALLING)
