@@ -67,6 +67,8 @@ def history(goal="available", baseline=None, **options):
 
 UNREACHABLE = ("registration error", "Unable to connect to https://192.0.2.1. Error: timed out")
 REFUSED = ("registration error", "HTTP GET https://192.0.2.1/redfish/v1/ returned code 401. unknown error")
+INSPECTING = "Failed to inspect hardware. Reason: unable to start inspection: "
+MOUNTING = INSPECTING + "Virtual media mount failed for node u with image https://192.0.2.1/boot-u.iso. Error: "
 WRITING = "Image provisioning failed: Deploy step deploy.write_image failed on node u. "
 
 
@@ -131,7 +133,8 @@ def test_an_error_from_before_counts_only_when_it_comes_again_or_stays():
 def test_a_cured_error_does_not_excuse_the_next_one():
     seen = history(baseline=bmh("registering", error=(*REFUSED, 4)))
     seen.update(bmh("registering"), 1)
-    seen.update(bmh("registering", error=("registration error", "Resource https://b/x not found", 1)), 2)
+    seen.update(bmh("registering", error=(
+        "registration error", "Resource https://b/redfish/v1/Systems/9 not found", 1)), 2)
     assert seen.verdict.outcome == host_goals.FAILED
 
 
@@ -311,6 +314,29 @@ AGENT = ("Image provisioning failed: Connection to agent failed: Failed to conne
      "does not give out the image", True),
     ("provisioning error", "Validation of image href https://192.0.2.1/node.raw failed, reason: timed out",
      "can't be downloaded", False),
+    ("preparation error", "Redfish exception occurred. Error: Resource https://b/redfish/v1/TaskService/Tasks/JID_1 "
+     "not found", "does not have what Ironic asked it for", False),
+    ("inspection error", INSPECTING + "Resource https://b/redfish/v1/Systems/1/VirtualMedia not found",
+     "does not have what Ironic asked it for", False),
+    ("registration error", "Failed to get power state for node u. Error: Redfish exception occurred. Error: The "
+     "attribute Boot is missing from the resource /redfish/v1/Managers/1", "no system at the path", True),
+    ("inspection error", MOUNTING + "HTTP POST https://b/InsertMedia returned code 500. Base.1.0.GeneralError: Failed "
+     "fetching image from URL http://192.0.2.1/boot-u.iso: HTTPConnectionPool(host='192.0.2.1', port=80): Max retries "
+     "exceeded with url: /boot-u.iso (Caused by NewConnectionError('Connection refused'))",
+     "the BMC did not take the boot image", False),
+    ("inspection error", MOUNTING + "Inserting virtual media into cd failed for node u, moving to next virtual media "
+     "device, if available. HTTP POST https://b/InsertMedia returned code 400. IDRAC.2.8.RAC0720: Unable to locate the "
+     "ISO or IMG image file or folder in the network share location because the file or folder path or the user "
+     "credentials entered are incorrect.", "the BMC did not take the boot image", False),
+    ("inspection error", INSPECTING + "No suitable virtual media device found for node u to mount image "
+     "https://192.0.2.1/boot-u.iso", "no virtual CD", False),
+    *(("inspection error", INSPECTING + "HTTP POST https://b/InsertMedia returned code 403. " + text,
+       "lacks a license", True) for text in (
+           "iLO.2.14.LicenseKeyRequired: A license key is required to use this operation or feature.",
+           "Base.v1_4_0.OemLicenseNotPassed: Not licensed to perform this request. The following licenses SUM DCMS OOB "
+           "were needed")),
+    ("inspection error", INSPECTING + "HTTP POST https://b/InsertMedia returned code 403. "
+     "Base.1.8.InsufficientPrivilege: no", "refused the credentials", True),
     # The step's own name is no write that failed.
     ("provisioning error", WRITING + "Agent is busy: executing command deploy.execute_deploy_step",
      "deploying or removing the image failed", False),

@@ -43,6 +43,17 @@ _TABLE = (
     # Before Ironic's own verification of the BMC, which Python reports in the same words.
     (r"Virtual media mount failed.*([Cc]ertificate|CERTIFICATE_VERIFY_FAILED|SSLError|x509)",
      "the BMC does not trust the TLS certificate of the server that gives out the boot image", TRUST, True),
+    # HPE's and Supermicro's; with the codes of refused credentials.
+    (r"LicenseKeyRequired|OemLicenseNotPassed|Not licensed to perform",
+     "the BMC lacks a license for what Ironic asks of it", "give the BMC the license that the message names, or choose a scheme that does without: one that boots from "
+     "the network needs none for virtual media", True),
+    # The BMC quotes the connection to the image server, in the words for one to itself.
+    (r"Virtual media mount failed", "the BMC did not take the boot image as virtual media",
+     "look whether the BMC's network reaches the URL in the message (playbook network_check, network_check_media_url), "
+     "and at the BMC's log", False),
+    (r"No suitable virtual media device", "the BMC has no virtual CD that Ironic can use",
+     "look whether virtual media is switched on at the BMC and licensed, or choose a scheme that boots from the "
+     "network", False),
     # Before the BMC's own answers with these codes.
     (r"Validation of image href .* HTTP code 40[134]\b|Received status code 40[134] from|"
      r"[Cc]hecksum file \S+ status code 40[134]\b",
@@ -91,9 +102,13 @@ _TABLE = (
      r"SSLCertVerificationError|hostname .* doesn't match",
      "the BMC's TLS certificate is not trusted by Ironic",
      "add the BMC's CA to Ironic, renew the certificate, or set bmc.disable_certificate_verification", True),
-    (r"Resource .* not found|code 404|ResourceNotFound|Redfish System .* was not found",
+    (r"(Resource|HTTP [A-Z]+) \S*/Systems/[^/\s]+/? (not found|returned code 404)|Redfish System .* was not found|"
+     r"attribute \S+ is missing from the resource \S*/(Managers|Chassis)/",
      "the BMC answers, but has no system at the path of the address",
      "look up the system's path under /redfish/v1/Systems on the BMC and correct bmc.address", True),
+    # Also of a task that is over, and of a BMC that starts again.
+    (r"Resource .* not found|code 404|ResourceNotFound", "the BMC does not have what Ironic asked it for",
+     "look whether the BMC has the path in the message: its firmware may be too old for it, or start again", False),
     (r"More than one System|multiple systems|exactly one",
      "the BMC has several systems and the address names none", "add the system's path to bmc.address", True),
     (r"boot interface is not suitable for node .* with vendor",
