@@ -374,6 +374,18 @@ def test_errors_are_explained(error_type, message, cause, definitive):
     assert explanation.next_step
 
 
+def test_a_deployed_host_is_not_to_get_another_image():
+    """Of a live image that Ironic adopts again: by another image.url BMO erases the host, which works."""
+    message = ("Host adoption failed: Error while attempting to adopt node u: Validation of image href "
+               "https://192.0.2.1/live.iso failed, reason: Got HTTP code 404 instead of 200 in response to HEAD "
+               "request..")
+    adopted = host_errors.explain("provisioned registration error", message)
+    assert adopted.cause == host_errors.explain("provisioning error", message).cause
+    assert "correct image.url" not in adopted.next_step and "as it did" in adopted.next_step
+    refused = host_errors.explain("provisioned registration error", REFUSED[1])
+    assert refused == host_errors.explain(*REFUSED)
+
+
 DETAILS = {
     "cpu": {"count": 8, "model": "A CPU", "arch": "x86_64"}, "ramMebibytes": 16384, "hostname": "h1",
     "storage": [{"name": "/dev/sda", "sizeBytes": 480 * 10 ** 9, "serialNumber": "S1", "type": "SSD"},

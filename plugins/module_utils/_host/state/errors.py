@@ -45,8 +45,9 @@ _TABLE = (
      "the BMC does not trust the TLS certificate of the server that gives out the boot image", TRUST, True),
     # HPE's and Supermicro's; with the codes of refused credentials.
     (r"LicenseKeyRequired|OemLicenseNotPassed|Not licensed to perform",
-     "the BMC lacks a license for what Ironic asks of it", "give the BMC the license that the message names, or choose a scheme that does without: one that boots from "
-     "the network needs none for virtual media", True),
+     "the BMC lacks a license for what Ironic asks of it",
+     "give the BMC the license that the message names, or choose a scheme that boots from the network, which needs none "
+     "for virtual media", True),
     # The BMC quotes the connection to the image server, in the words for one to itself.
     (r"Virtual media mount failed", "the BMC did not take the boot image as virtual media",
      "look whether the BMC's network reaches the URL in the message (playbook network_check, network_check_media_url), "
@@ -177,9 +178,14 @@ _PATTERNS = tuple((re.compile(pattern), Explanation(cause, next_step, definitive
 OF_DISKS = (_DISK[0], "a disk is write-protected", "no disk of the server matches the root device hints, or the server "
             "has no usable disk", "cleaning the disks failed")
 
+# Of a host that runs: what is right for one that is to be deployed would erase it.
+_DEPLOYED = "provisioned registration error"
+_IMAGE_TO_CORRECT = "correct image."
+_IMAGE_AS_IT_WAS = "let image.url answer as it did: by another image.url BMO deprovisions the host, which erases it"
+
 _BY_TYPE = {
     "registration error": ("the BMC could not be used", "look at bmc.address and the credentials"),
-    "provisioned registration error": ("the provisioned host's BMC could not be used any more",
+    _DEPLOYED: ("the provisioned host's BMC could not be used any more",
                                        "look at bmc.address and the credentials"),
     "inspection error": ("inspection failed", "look at the server's console while it boots the deploy ramdisk"),
     "preparation error": ("preparing (cleaning, RAID, firmware) failed", "look at Ironic's log of this node"),
@@ -200,6 +206,8 @@ def explain(error_type, message, boot=""):
     beginning = _IMAGE_NAMED.sub("", (message or "")[:_EXPLAINED_CHARACTERS], count=1)
     for pattern, explanation in _PATTERNS:
         if pattern.search(beginning):
+            if error_type == _DEPLOYED and explanation.next_step.startswith(_IMAGE_TO_CORRECT):
+                return explanation._replace(next_step=_IMAGE_AS_IT_WAS)
             silent = boot and explanation.cause in (_NEVER_REPORTED, _STOPPED_CALLING)
             return explanation._replace(cause=f"{explanation.cause} ({boot})") if silent else explanation
     cause, next_step = _BY_TYPE.get(error_type or "", ("the host is in error", "look at the operator's log"))
