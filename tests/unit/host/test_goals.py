@@ -337,6 +337,24 @@ AGENT = ("Image provisioning failed: Connection to agent failed: Failed to conne
            "were needed")),
     ("inspection error", INSPECTING + "HTTP POST https://b/InsertMedia returned code 403. "
      "Base.1.8.InsufficientPrivilege: no", "refused the credentials", True),
+    ("registration error", "failed to read preprovisioningNetworkData", "preprovisioning network data", True),
+    # From BMO 0.14 on with the API server's words behind it.
+    ("registration error", "failed to read preprovisioningNetworkData: secrets \"n\" not found",
+     "preprovisioning network data", True),
+    *(("registration error", text, "no deploy ramdisk", False) for text in (
+        "Preprovisioning Image is not acceptable to provisioner",
+        "no acceptable formats for preprovisioning image")),
+    ("registration error", "current ironic version does not support DisablePowerOff, refusing to manage node",
+     "this Ironic", True),
+    ("provisioning error", "auth secret \"pull\" not found in namespace \"metal3\"", "does not exist", True),
+    ("provisioning error", "Image provisioning failed: Failed to prepare to deploy: Memory size is too small for "
+     "requested image, if it is less than (image size + reserved RAM size), will break the IPA deployments. Image "
+     "size: 5000 MiB, Memory size: 4096 MiB, Reserved size: 0 MiB.", "the server's memory", True),
+    *(("provisioning error", "Image provisioning failed: Failed to prepare to deploy: " + text,
+       "Ironic has no space left", False) for text in (
+           "Disk volume where '/shared/html/master_images' is located doesn't have enough disk space. Required 5000 "
+           "MiB, only 100 MiB available space present.",
+           "Failed to download image https://192.0.2.1/i, reason: [Errno 28] No space left on device.")),
     # The step's own name is no write that failed.
     ("provisioning error", WRITING + "Agent is busy: executing command deploy.execute_deploy_step",
      "deploying or removing the image failed", False),

@@ -46,8 +46,8 @@ _TABLE = (
     # HPE's and Supermicro's; with the codes of refused credentials.
     (r"LicenseKeyRequired|OemLicenseNotPassed|Not licensed to perform",
      "the BMC lacks a license for what Ironic asks of it",
-     "give the BMC the license that the message names, or choose a scheme that boots from the network, which needs none "
-     "for virtual media", True),
+     "give the BMC the license that the message names; without one for virtual media choose a scheme that boots from "
+     "the network", True),
     # The BMC quotes the connection to the image server, in the words for one to itself.
     (r"Virtual media mount failed", "the BMC did not take the boot image as virtual media",
      "look whether the BMC's network reaches the URL in the message (playbook network_check, network_check_media_url), "
@@ -64,10 +64,16 @@ _TABLE = (
      "Ironic has no isolinux, by which a legacy BIOS boots virtual media",
      "install isolinux where Ironic runs (Debian: isolinux and syslinux-common; of a plane as processes run install "
      "again), or set boot_mode to UEFI", False),
-    # Ironic's own disk: of a server's the agent names no file.
+    # Ironic's own disk: of a server's the agent names no file, and calls no download so.
     (r"\[Errno 28\] No space left on device: '", "Ironic has no space left for the boot image",
      "make space on the disk with the folders in which Ironic makes and publishes boot images (in a cluster the pod's "
      "volume /shared)", False),
+    (r"Failed to download image .*No space left|Disk volume where .* doesn't have enough disk space",
+     "Ironic has no space left for an image",
+     "make space on the disk on which Ironic keeps images (in a cluster the pod's volume /shared)", False),
+    (r"Memory size is too small for requested image",
+     "the image does not fit into the server's memory, where the agent unpacks what is not raw",
+     "give the image as raw, which is written as it comes, or a smaller one", True),
     # What the deploy agent reports of an image, before the BMC's own answers: it quotes broken connections. Whatever
     # goes wrong while it streams a raw image, it calls a failed download of an image that it was unable to write.
     (r"too small|[Nn]o space left|not enough space|is larger than",
@@ -79,7 +85,16 @@ _TABLE = (
      "the image's checksum is not the given one",
      "correct image.checksum and image.checksum_type, or the image on the server", True),
     (r"Download of image \S+ failed", *_DOWNLOAD),
-    (r"secret doesn't exist|failed to fetch secret",
+    (r"failed to read preprovisioningNetworkData", "the Secret of the preprovisioning network data can't be read",
+     "look whether the Secret that spec.preprovisioningNetworkDataName names is there; give its contents as "
+     "preprovisioning_network_data", True),
+    (r"Preprovisioning Image is not acceptable|no acceptable formats for preprovisioning image",
+     "there is no deploy ramdisk in a form in which the server can boot it",
+     "look at the PreprovisioningImage of the host's name, and whether its format fits the scheme of bmc.address",
+     False),
+    (r"ironic version does not support DisablePowerOff", "this Ironic can't keep a server from being switched off",
+     "use a newer Ironic, or leave out disable_power_off", True),
+    (r"secret doesn't exist|failed to fetch secret|auth secret .* not found in namespace",
      "a Secret that the host refers to does not exist",
      "create it, or give bmc.username and bmc.password", True),
     (r"No BMC CredentialsName defined|Missing BMC connection detail|Validation error with BMC credentials",
