@@ -684,6 +684,19 @@ def test_what_is_being_deleted_is_not_stopped(plane, waits):
     assert PAUSED in marks(plane, POOL) and PAUSED not in marks(plane, SET)
 
 
+def test_nothing_is_stopped_of_a_cluster_that_is_being_deleted(plane, waits):
+    """By kubectl, while its machines were waited for: Cluster API deletes one owner after the other."""
+    def meanwhile():
+        new_machine(plane)
+        plane.objects["Cluster", "c1"]["metadata"].update(
+            deletionTimestamp="2026-11-29T08:00:00Z", finalizers=["cluster.cluster.x-k8s.io"])
+
+    waits.fails, waits.meanwhile = "available", meanwhile
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=BAD, confirm="3")
+    assert PAUSED not in marks(plane, POOL) and PAUSED not in marks(plane, SET)
+
+
 def test_a_machine_of_a_stopped_rollout_is_replaced_later(plane, waits):
     stopped(plane, waits)
     service = MachineActionService(plane, {

@@ -90,3 +90,41 @@ def test_a_failure_by_what_is_not_read_any_more_ends_nothing(wait):
     """An API server that is away for a minute: what the time ran out for may have come meanwhile."""
     assert "is not available within" in ended_by(wait, (1, []), (2, [host_failure("h1")], "lost"), (3, []))
     assert "h1: no disk" in ended_by(wait, (1, []), (2, [host_failure("h1")], "lost"), (3, [host_failure("h1")]))
+
+
+def cluster(uid="1", **metadata):
+    return {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "spec": {},
+            "metadata": dict({"name": "c1", "namespace": "metal3", "uid": uid}, **metadata)}
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Return a callable that waits through looks, each a Cluster or None."""
+    def run(*found):
+        def steps(*dummy, **dummy2):
+            for number, item in enumerate(found):
+                yield Step({"Cluster": {"c1": item} if item else {}}, {("Cluster", "c1")}, None, None, True)
+                now[0] = number + 1
+
+        now = [0]
+        monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
+        ClusterWait(Client(), "metal3", "c1", 1000, Silent(), clock=lambda: now[0], wall_clock=lambda: 0).until(
+            "available", 900)
+
+    return run
+
+
+@pytest.mark.parametrize("then, cause", [
+    (None, "Cluster c1: it was deleted by somebody else; run again to have it made anew"),
+    (cluster(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["cluster.cluster.x-k8s.io"]),
+     "Cluster c1: it is being deleted since 2026-01-01T00:00:00Z, held by cluster.cluster.x-k8s.io; wait until it is "
+     "gone, then run again"),
+    (cluster("2"), "Cluster c1: it is another one than the one that was waited for; look at it, then run again"),
+])
+def test_a_cluster_that_somebody_deletes_ends_the_wait(looks, then, cause):
+    """Not when the time is up: that is hours, and a deletion can't be taken back."""
+    assert cause in ended_by(looks, cluster(), then, cluster())
+
+
+def test_a_cluster_that_is_yet_to_be_made_is_waited_for(looks):
+    assert "is not available within" in ended_by(looks, None, cluster(), cluster())

@@ -139,6 +139,9 @@ def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedErro
 
 def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     snapshot = run.snapshot()
+    if snapshot.cluster is None or is_going(snapshot.cluster):
+        # It replaces nothing any more, and what is paused of it would stay.
+        return []
     described = set(change["owner"] for change in planned.changes if change["rolls"])
     rolled = set(item["metadata"]["name"] for item in snapshot.owners()
                  if names_of(item, run.read().description) & described)

@@ -11,7 +11,8 @@ from ..._common.texts.plain_text import shortened
 from ..._host.description import annotations as host_annotations
 from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
-from ..._kube.objects.finalizers import deletion_of, is_going
+from ..._kube.objects.finalizers import HINT, deletion_of, is_going
+from ..._kube.objects.precondition import uid_of
 from ..._kube.objects.titles import title_of
 from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
@@ -119,6 +120,24 @@ def paused(snapshot):
                     "it is paused (spec.paused), so that Cluster API and its providers do nothing with it",
                     "resume it; the playbooks pivot and restore resume what a run that was killed has paused")] \
         if is_paused(snapshot.cluster) else []
+
+
+def deleted(before, cluster):
+    """Return that a Cluster is not there, or not for long; a list of no or one Failure.
+
+    A deletion can't be taken back, so that there is nothing to wait for.
+
+    :param before: the Cluster as the wait has read it first, None when it has read none yet
+    :param cluster: as it is now, None for none
+    """
+    if cluster is None and before is not None:
+        return [Failure(title_of(before), "it was deleted by somebody else", "run again to have it made anew")]
+    if is_going(cluster):
+        return [Failure(title_of(cluster), f"it is {deletion_of(cluster)}", HINT)]
+    if before is not None and uid_of(cluster) != uid_of(before):
+        return [Failure(title_of(cluster), "it is another one than the one that was waited for",
+                        "look at it, then run again")]
+    return []
 
 
 def _paused_owners(snapshot, steps):

@@ -78,6 +78,8 @@ class ClusterWait:
         self._steps = None
         # Subjects of the failures that the first look showed, and when that was; None before it.
         self._inherited = None
+        # As it was read first, None before.
+        self._cluster = None
 
     def remaining_seconds(self):
         """Return how much of the time for waiting is left, at least one second: enough to look once."""
@@ -123,14 +125,17 @@ class ClusterWait:
     def _until(self, goal, node_startup_timeout_seconds, missing_in):
         def decide(objects):
             snapshot = self._snapshot = Snapshot(objects, self.cluster)
+            lost = workflow_failures.deleted(self._cluster, snapshot.cluster)
+            self._cluster = self._cluster or snapshot.cluster
+            if lost:
+                return Verdict(FAILED, _lines(lost), "")
             missing = missing_in(snapshot)
             self._report(snapshot)
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
                 return Verdict(REACHED, "", "")
             # What is over by now may not be known yet, as long as some kinds are not read.
-            return Verdict(FAILED, "\n".join("- %s: %s; %s" % failure for failure in due), "") \
-                if due and self._loop.is_answered else Verdict(WAITING, missing, "")
+            return Verdict(FAILED, _lines(due), "") if due and self._loop.is_answered else Verdict(WAITING, missing, "")
 
         item, silence = self._run(
             goal, decide, self.provider.workflow_kinds,
@@ -251,6 +256,10 @@ class ClusterWait:
         name, explanation, message = found
         return Verdict(FAILED, f"BareMetalHost {self.namespace}/{name} can't be deprovisioned: {explanation.cause}",
                        explanation.next_step, message)
+
+
+def _lines(failures):
+    return "\n".join("- %s: %s; %s" % failure for failure in failures)
 
 
 def staying(owners):
