@@ -37,7 +37,7 @@ from .state import goals as host_goals
 from .state import handed_over as host_handed_over
 from .state import table as host_table
 from .state.reading import hosts_and_secrets
-from .state.wait import wait_for_hosts
+from .state.wait import follow_hosts
 
 CONFIG_MAP = KNOWN["ConfigMap"]
 
@@ -234,13 +234,14 @@ class HostService:
             elif item.stored is not None:
                 history.update(item.stored, now)
             histories[item.name] = history
-        wait_for_hosts(self.client, self.namespace, histories, deadline, self.progress, self.clock, self._text)
+        silence = follow_hosts(
+            self.client, self.namespace, histories, deadline, self.progress, self.clock, self._text)
         now = self.clock()
         for item in outcomes:
             history = histories.get(item.name)
             if history is not None:
                 item.stored, item.seconds = history.bmh, history.seconds_taken(now)
-                item.error = self._text(history.error(self.timeout_seconds, now))
+                item.error = self._text(history.error(self.timeout_seconds, now, silence))
         self._look_for_volumes(outcomes)
 
     def _look_for_volumes(self, outcomes):

@@ -523,6 +523,24 @@ def test_a_wait_ends_with_the_last_state_of_each_host():
     assert any(line.startswith("1/2 available, 1 inspecting") for line in lines)
 
 
+def test_an_api_server_that_is_away_at_the_end_of_a_wait_hides_no_host(monkeypatch):
+    """Which hosts had come by then, and how far the others were, is not to be found out by hand."""
+    server = Server()
+    run(server, [host(1), host(2)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "available"}}
+    server.objects["BareMetalHost", "h2"]["status"] = {"provisioning": {"state": "inspecting"}}
+
+    def away(*dummy, **dummy2):
+        raise KubeError("connection refused", reason="Unreachable")
+
+    monkeypatch.setattr(server, "watch", away)
+    result, dummy = run(server, [host(1), host(2)], wait_for="available", wait_timeout_seconds=1)
+    assert [facts["failed"] for facts in result["hosts"]] == [False, True]
+    assert re.match(r"not available within 1 s: still inspecting after .*; API server .* has not answered for .*, until "
+                    "the end of wait_timeout_seconds: connection refused; run again when it answers",
+                    result["hosts"][1]["error"])
+
+
 @pytest.mark.parametrize(("levels", "fails"), [([], True), (["1"], False), (None, False)])
 def test_a_host_that_is_available_without_its_volumes_fails(levels, fails):
     server, asked = Server(), []

@@ -84,6 +84,11 @@ class Awaited:
         """True while neither the goal nor a failure is reached."""
         return self.verdict.outcome == WAITING
 
+    @property
+    def is_read(self) -> bool:
+        """Whether anything is known of it."""
+        return bool(self.verdict.cause)
+
     def seconds_in_state(self, now: float) -> float:
         """Seconds since the state last changed, as this wait has observed it."""
         return max(0, now - self.state_since)
@@ -106,7 +111,7 @@ class Awaited:
         if self.verdict.outcome == FAILED:
             return self.verdict.text
         if self.verdict.outcome == WAITING:
-            known = "" if silence and not self.verdict.cause else self.timeout_cause(now)
+            known = "" if silence and not self.is_read else self.timeout_cause(now)
             cause = "; ".join(part for part in (known, silence) if part)
             return (f"not {self.goal} within {duration(timeout_seconds)}: {cause}; "
                     f"{self.verdict.next_step or self.advice}")

@@ -23,7 +23,7 @@ from ..description import inventory as host_inventory
 from ..state import goals as host_goals
 from ..state import table as host_table
 from ..state.reading import BMH, hardware_data_of, host_of, hosts_of
-from ..state.wait import wait_for_hosts
+from ..state.wait import follow_hosts
 from . import (
     action_request,
     interruptions,
@@ -255,13 +255,13 @@ class HostActionService:
         goals = set(ACTIONS[item.request.action].goal for item in outcomes)
         words = goals.pop() if len(goals) == 1 else "done"
         histories = dict((item.request.name, self._history(item, words, now)) for item in outcomes)
-        wait_for_hosts(self.client, self.namespace, histories, now + self.timeout_seconds, self.progress, self.clock,
-                       lambda text: renamed(text, self.names))
+        silence = follow_hosts(self.client, self.namespace, histories, now + self.timeout_seconds, self.progress,
+                               self.clock, lambda text: renamed(text, self.names))
         now = self.clock()
         for item in outcomes:
             history = histories[item.request.name]
             item.stored, item.seconds = history.bmh, history.seconds_taken(now)
-            item.error = renamed(history.error(self.timeout_seconds, now), self.names)
+            item.error = renamed(history.error(self.timeout_seconds, now, silence), self.names)
 
     def _history(self, item, words, now):
         action = ACTIONS[item.request.action]

@@ -161,6 +161,11 @@ class HostHistory(Awaited):
         self._reported = error
         return events + self.settle(self._host_verdict(observed, error, now), now)
 
+    @property
+    def is_read(self):
+        """Whether the host was there, before the wait or during it."""
+        return self.is_known
+
     def timeout_cause(self, now):
         """Return the last state and error of a host that did not get to its goal in time."""
         text = f"still {self.state} after {duration(self.seconds_in_state(now))}"

@@ -12,6 +12,16 @@ from ..._metal3.kinds import KNOWN
 
 
 def wait_for_hosts(client, namespace, histories, deadline, progress, clock, text=str):
+    """Follow hosts as :func:`follow_hosts` does, for those who go on only when all were read.
+
+    :raises KubeError: when the API server refuses, or has not answered at the deadline
+    """
+    silence = follow_hosts(client, namespace, histories, deadline, progress, clock, text)
+    if silence:
+        raise KubeError(silence, reason="Unreachable")
+
+
+def follow_hosts(client, namespace, histories, deadline, progress, clock, text=str):
     """Follow hosts until none is waited for any more, or until the deadline.
 
     :param client: a KubeClient
@@ -21,10 +31,10 @@ def wait_for_hosts(client, namespace, histories, deadline, progress, clock, text
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param text: callable that gives a text the names that the reader knows
-    :raises KubeError: when the API server refuses, or has not answered at the deadline
+    :returns: that the API server has not answered at the deadline, empty when it has
+    :raises KubeError: when the API server refuses
     """
     loop = WaitLoop(f"API server {client.server}", progress, clock, text)
     loop.run(histories, follow(client, KNOWN["BareMetalHost"], namespace, deadline, clock=clock),
              lambda objects, name: shaped(objects.get(name), HOST))
-    if loop.silence():
-        raise KubeError(loop.silence(), reason="Unreachable")
+    return loop.silence()
