@@ -14,6 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines import actions
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import machine_steps
@@ -209,3 +210,29 @@ def test_its_labels_are_not_those_of_another_cluster():
 def test_metal_stack_has_no_place_for_it():
     found = check_description({"name": "c1", "provider": "metalstack", "standalone_machines": DB})
     assert "standalone_machines" in [item.field for item in found.problems]
+
+
+GONE = {"type": "NodeHealthy", "status": "False", "reason": "NodeDeleted",
+        "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize("status", [
+    {"deprecated": {"v1beta1": {"failureReason": "CreateError", "failureMessage": "no"}}},
+    {"conditions": [{"type": "NodeHealthy", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+     "initialization": {"infrastructureProvisioned": True}},
+    {"nodeRef": {"name": "c1-db"}, "initialization": {"infrastructureProvisioned": True}, "conditions": [GONE]},
+], ids=["failed", "no node", "node deleted"])
+def test_nobody_makes_another_one_when_it_is_deleted(plane, status):
+    """What is said of a machine that does not come: its deletion alone would only lose it."""
+    plane.objects["Machine", "c1-db"].update(status=status)
+    plane.objects["Machine", "c1-db"]["spec"]["bootstrap"]["dataSecretName"] = "c1-db"
+    plane.objects["Machine", "c1-db"]["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    plane.objects["BareMetalHost", "host-of-c1-db"]["status"] = {"provisioning": {"state": "provisioned"}}
+    plane.spec("Metal3Machine", "c1-db").pop("dataTemplate")
+    cluster = plane.objects["Cluster", "c1"]
+    cluster["status"] = {"initialization": {"infrastructureProvisioned": True, "controlPlaneInitialized": True}}
+    plane.objects["Metal3Cluster", "c1"].update(status={"initialization": {"provisioned": True}})
+    for key in (("Metal3Cluster", "c1"), ("KubeadmControlPlane", "c1-control-plane")):
+        plane.objects[key]["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": "c1"}]
+    failure, = [item for item in failures(snapshot(plane), 2e9, 900) if item.subject == "Machine c1-db"]
+    assert "standalone_machines by state: absent" in failure.next_step and "its owner" not in failure.next_step

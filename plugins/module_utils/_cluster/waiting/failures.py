@@ -208,13 +208,22 @@ def _with_deletion(failure, step, machine):
     return failure._replace(next_step=f"{failure.next_step}; {advice}")
 
 
+def _anew(machine, of_an_owner):
+    """Return how another machine comes in the place of one.
+
+    :param of_an_owner: the same for one whose owner makes another; nobody does it for a standalone one
+    """
+    return ("take it out of standalone_machines by state: absent (playbook cluster), and describe it again"
+            if is_standalone(machine) else of_an_owner)
+
+
 def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
     for obj in (machine, metal3_machine):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
             return Failure(title_of(obj),
                            f"it failed for good: {old.get('failureMessage') or old['failureReason']}",
-                           "delete the Machine, so that its owner makes another")
+                           _anew(machine, "delete the Machine, so that its owner makes another"))
     return None
 
 
@@ -231,10 +240,8 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
 def _host_deleted(snapshot, _step, machine, metal3_machine, now, _limit):
     """Return that the host of a machine goes, or is gone: CAPM3 gives the machine no other one."""
     name = machine["metadata"]["name"]
-    other = ("take it out of standalone_machines by state: absent (playbook cluster), and describe it again"
-             if is_standalone(machine) else
-             f"replace Machine {name} (playbook machine_action, machine_action=replace), so that its owner makes "
-             "another one on a free host")
+    other = _anew(machine, f"replace Machine {name} (playbook machine_action, machine_action=replace), so that its "
+                           "owner makes another one on a free host")
     gone, host = snapshot.deleted_host(metal3_machine), snapshot.host(metal3_machine)
     if gone:
         return Failure(f"BareMetalHost {gone}",
@@ -332,8 +339,8 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
                    f"bootstrap failed: host {step['host']} is deployed, but no node of it has joined within "
                    f"{duration(limit)}",
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
-                   "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
-                   "its owner to make another")
+                   "journalctl -u kubelet; cloud-init does not begin again on the same disk, so "
+                   + _anew(machine, "delete the Machine for its owner to make another"))
 
 
 def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limit):
@@ -346,8 +353,8 @@ def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limit):
                    f"Node {node_name(machine)} was deleted, and no other one has the providerID "
                    f"{machine['spec'].get('providerID')}",
                    "look whether the Node has joined again (kubectl get nodes of the cluster): write this ID into its "
-                   "spec.providerID, which CAPM3 does once only; if it does not come, delete the Machine for its owner "
-                   "to make another")
+                   "spec.providerID, which CAPM3 does once only; if it does not come, "
+                   + _anew(machine, "delete the Machine for its owner to make another"))
 
 
 def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limit):
