@@ -4,6 +4,8 @@
 """When a wait for a cluster ends: failures of this run at once, those of before only when they outlast their time."""
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
@@ -128,3 +130,20 @@ def test_a_cluster_that_somebody_deletes_ends_the_wait(looks, then, cause):
 
 def test_a_cluster_that_is_yet_to_be_made_is_waited_for(looks):
     assert "is not available within" in ended_by(looks, None, cluster(), cluster())
+
+
+def test_what_the_cluster_says_is_timed_by_its_own_clock(monkeypatch):
+    """A machine whose clock is ahead would take each deployed server for one that has not become a node in time."""
+    class Ahead(Client):
+        ahead_seconds = -1000.0
+
+    def steps(*dummy, **dummy2):
+        yield Step({"Cluster": {"c1": cluster()}}, {("Cluster", "c1")}, None, None, True)
+
+    found = []
+    monkeypatch.setattr(cluster_wait.workflow_failures, "failures",
+                        lambda _snapshot, now, *dummy: found.append(now) or [])
+    monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
+    with pytest.raises(WaitFailedError):
+        ClusterWait(Ahead(), "metal3", "c1", 1000, Silent()).until("available", 900)
+    assert abs(found[0] - (time.time() - 1000)) < 60

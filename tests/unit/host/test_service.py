@@ -536,8 +536,8 @@ def test_an_api_server_that_is_away_at_the_end_of_a_wait_hides_no_host(monkeypat
     monkeypatch.setattr(server, "watch", away)
     result, dummy = run(server, [host(1), host(2)], wait_for="available", wait_timeout_seconds=1)
     assert [facts["failed"] for facts in result["hosts"]] == [False, True]
-    assert re.match(r"not available within 1 s: still inspecting after .*; API server .* has not answered for .*, until "
-                    "the end of wait_timeout_seconds: connection refused; run again when it answers",
+    assert re.match("not available within 1 s: still inspecting after .*; API server .* has not answered for .*, "
+                    "until the end of wait_timeout_seconds: connection refused; run again when it answers",
                     result["hosts"][1]["error"])
 
 

@@ -4,7 +4,10 @@
 """Requests whose form decides whether check mode is one; answers that would fill the memory."""
 from __future__ import annotations
 
+import email.utils
 import gzip
+import http.server
+import time
 
 import pytest
 from fakes.api_server import ApiServer, Fault
@@ -79,3 +82,16 @@ def test_an_event_of_a_watch_is_not_read_without_end(monkeypatch):
         events = KubeClient({"host": server.url, "api_key": "t"}).watch(KNOWN["Secret"], "n", "1")
         with pytest.raises(KubeError, match="an event of more than 0 MiB"):
             next(events)
+
+
+@pytest.mark.parametrize("date, expected", [
+    (lambda: email.utils.formatdate(time.time() + 900, usegmt=True), 900),
+    (lambda: email.utils.formatdate(time.time() - 900, usegmt=True), -900),
+    (lambda: email.utils.formatdate(usegmt=True), 0), (lambda: "tomorrow", 0),
+    (lambda: "Wed, 02 Dec 2026 08:51:41 -0000", 0), (lambda: "Wed, 99 Dec 99999 08:51:41 GMT", 0)])
+def test_the_servers_clock_is_read_from_its_answers(monkeypatch, date, expected):
+    monkeypatch.setattr(http.server.BaseHTTPRequestHandler, "date_time_string", lambda *dummy: date())
+    with ApiServer(fault=lambda request: Fault(200, {}, b"{}")) as server:
+        client = KubeClient({"host": server.url, "api_key": "t"})
+        client.request("GET", "/version")
+        assert abs(client.ahead_seconds - expected) < 60 and bool(client.ahead_seconds) is bool(expected)

@@ -50,7 +50,7 @@ class ClusterWait:
     :param timeout_seconds: how long to wait in all
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
-    :param wall_clock: seconds since 1970
+    :param wall_clock: seconds since 1970, by default by the clock of the API server
     :param endpoint_watch: an EndpointWatch
     :param provider: the Provider of the cluster, by default that of Metal³
     :param phase: callable that takes a BareMetalHost and for how many seconds it has been deployed, and says where its
@@ -59,7 +59,7 @@ class ClusterWait:
     """
 
     def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
-                 wall_clock=time.time, endpoint_watch=None, provider=None, phase=None, reusing=()):
+                 wall_clock=None, endpoint_watch=None, provider=None, phase=None, reusing=()):
         self._reusing = frozenset(reusing)
         self._phase = phase or (lambda bmh, seconds: "")
         self.provider = provider or provider_of(METAL3)
@@ -69,7 +69,8 @@ class ClusterWait:
         self.timeout_seconds = timeout_seconds
         self.progress = progress
         self.clock = clock
-        self.wall_clock = wall_clock
+        # By the cluster's clock, which its conditions have their times from: this machine's may be another.
+        self.wall_clock = wall_clock or (lambda: time.time() + getattr(client, "ahead_seconds", 0))
         self.began_at = clock()
         self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
         self.timeline = []

@@ -37,6 +37,8 @@ _ANSWER_TIMES = 4
 ANSWER_LIMIT_BYTES = 1024 ** 3
 # A refusal or what a Service says is read by a user.
 TEXT_LIMIT_BYTES = 1024 ** 2
+# The header has whole seconds, and an answer takes a while.
+_LEAST_DIFFERENCE_SECONDS = 5
 _pause = time.sleep
 
 _JSON = "application/json"
@@ -47,8 +49,11 @@ class Transport:
 
     :param params: dict with the options of ``kube_argument_spec``, or with ``kubeconfig_content``, see
         :class:`Connection`
+    :ivar ahead_seconds: how far the server's clock is ahead of this machine's, by its newest answer; 0 for the same
     :raises KubeError: when no usable configuration is found
     """
+
+    ahead_seconds = 0.0
 
     def __init__(self, params: dict[str, Any]) -> None:
         self._connection = Connection(params)
@@ -133,6 +138,7 @@ class Transport:
                 preload_content=False, retries=False, redirect=False)
             if not 200 <= response.status < 300:
                 raise self._refusal(response, subject)
+            self.ahead_seconds = _ahead_seconds(response.headers.get("Date"))
             if stream:
                 return response
             content = self._content(response, subject, TEXT_LIMIT_BYTES if any_content else ANSWER_LIMIT_BYTES)
@@ -251,6 +257,16 @@ def _pause_seconds(value: str) -> float | None:
         return max(0.1, parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _ahead_seconds(value: str | None) -> float:
+    """Return how far a server's clock is ahead of this machine's, by the header ``Date``; 0 when it does not say."""
+    try:
+        theirs = parsedate_to_datetime(value or "")
+        difference = theirs.timestamp() - time.time()
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return difference if theirs.tzinfo is not None and abs(difference) > _LEAST_DIFFERENCE_SECONDS else 0.0
 
 
 def _quote(value: str) -> str:
