@@ -117,7 +117,7 @@ def looks(monkeypatch):
 
 
 @pytest.mark.parametrize("then, cause", [
-    (None, "Cluster c1: it was deleted by somebody else; run again to have it made anew"),
+    (None, "Cluster c1: it was deleted by somebody else; run again, which makes another one"),
     (cluster(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["cluster.cluster.x-k8s.io"]),
      "Cluster c1: it is being deleted since 2026-01-01T00:00:00Z, held by cluster.cluster.x-k8s.io; wait until it is "
      "gone, then run again"),

@@ -131,7 +131,7 @@ def deleted(before, cluster):
     :param cluster: as it is now, None for none
     """
     if cluster is None and before is not None:
-        return [Failure(title_of(before), "it was deleted by somebody else", "run again to have it made anew")]
+        return [Failure(title_of(before), "it was deleted by somebody else", "run again, which makes another one")]
     if is_going(cluster):
         return [Failure(title_of(cluster), f"it is {deletion_of(cluster)}", HINT)]
     if before is not None and uid_of(cluster) != uid_of(before):
