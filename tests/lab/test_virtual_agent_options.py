@@ -73,7 +73,8 @@ def run(lab, room, site):
         drive.eject_media()
     drive.insert_media(site.url, inserted=True, write_protected=True)
     bmc_system.system(lab, server).set_system_boot_options(
-        target=sushy.BOOT_SOURCE_TARGET_CD, mode=sushy.BOOT_SOURCE_MODE_UEFI)
+        target=sushy.BOOT_SOURCE_TARGET_CD, enabled=sushy.BOOT_SOURCE_ENABLED_ONCE,
+        mode=sushy.BOOT_SOURCE_MODE_UEFI)
 
     def run(command):
         done = subprocess.run(

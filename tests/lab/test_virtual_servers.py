@@ -506,7 +506,8 @@ def test_secure_boot_refuses_a_loader_that_nobody_has_signed(lab, room, without_
     log = Path(room.server(IPXE)["serial_log"])
     system.reset_system(sushy.RESET_TYPE_FORCE_OFF)
     system.secure_boot.set_enabled(True)
-    system.set_system_boot_options(target=sushy.BOOT_SOURCE_TARGET_PXE, mode=sushy.BOOT_SOURCE_MODE_UEFI)
+    system.set_system_boot_options(target=sushy.BOOT_SOURCE_TARGET_PXE, enabled=sushy.BOOT_SOURCE_ENABLED_ONCE,
+                                   mode=sushy.BOOT_SOURCE_MODE_UEFI)
     size = log.stat().st_size
     system.reset_system(sushy.RESET_TYPE_ON)
 
