@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -599,6 +601,70 @@ def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
         asked.present()
     assert [problem.field.removeprefix("keepalived.") for problem in caught.value.problems] == fields
     assert names(folders[0]) == []
+
+
+class Trunk:
+    """A card that nothing else configures; systemd-networkd makes the VLANs of the first file that matches it."""
+
+    def __init__(self, folder):
+        self.folder, self.made = folder, {}
+
+    def port_file(self):
+        return next((str(path) for path in sorted(self.folder.glob("*.network")) if "Name=eno2\n" in path.read_text()),
+                    None)
+
+    def __call__(self, command):
+        if command[:2] == ["systemctl", "is-active"]:
+            return Result(0 if "networkd" in command[-1] else 3, "", "")
+        if command[0] == "networkctl" or command[:2] == ["systemctl", "restart"]:
+            path = self.port_file()
+            files = [] if path is None else [Path(path), *sorted(Path(f"{path}.d").glob("*.conf"))]
+            self.made = {name: int(name[4:]) for file in files
+                         for name in re.findall(r"VLAN=(site\d+)", file.read_text())}
+        if command[:3] == ["ip", "link", "delete"]:
+            self.made.pop(command[-1], None)
+        if command[0] == "ip" and "address" in command:
+            links = [{"ifname": "eno2", "ifindex": 2, "flags": ["UP"], "addr_info": []}]
+            links += [{"ifname": name, "ifindex": number, "flags": ["UP"], "link": "eno2",
+                       "linkinfo": {"info_kind": "vlan", "info_data": {"id": number}},
+                       "addr_info": [{"local": f"172.22.{number}.1", "prefixlen": 24}]}
+                      for name, number in self.made.items()]
+            return Result(0, json.dumps(links), "")
+        return Result(1 if "show" in command else 0, "", "")
+
+
+def test_vlans_on_a_card_that_nothing_else_configures_stay_and_go_by_themselves(folders, monkeypatch):
+    """The card's file was taken for somebody else's by the second run, and went with the first VLAN."""
+    machine = Trunk(folders[0])
+    monkeypatch.setattr(service.systems, "port_files", lambda _links, ports: {
+        port: machine.port_file() for port in ports if machine.port_file()})
+
+    def vlan(number, act="present"):
+        return getattr(run(folders, machine, confirm=f"site{number}", network={
+            "name": f"site{number}", "kind": "vlan", "ports": ["eno2"], "vlan": number,
+            "addresses": [f"172.22.{number}.1/24"]}), act)()["changed"]
+
+    assert vlan(10) and not vlan(10)
+    assert vlan(20) and sorted(machine.made) == ["site10", "site20"]
+    assert not vlan(20) and not vlan(10)
+    assert vlan(10, "absent") and sorted(machine.made) == ["site20"]
+    assert not vlan(20)
+    assert vlan(20, "absent") and not machine.made and names(folders[0]) == []
+
+
+def test_a_new_vlan_that_does_not_come_leaves_the_file_of_its_card_to_the_others(tmp_path):
+    shared = tmp_path / "60-metal3-@eno2.network"
+    (tmp_path / f"{shared.name}.d").mkdir()
+    own, other = (tmp_path / f"{shared.name}.d" / f"60-metal3-site{number}.conf" for number in (10, 20))
+    for path in (shared, own, other):
+        path.write_text("")
+    none = [{"path": str(path), "content": None, "mode": None} for path in (shared, own)]
+    pending.put_back(none)
+    assert shared.exists() and not own.exists() and other.exists()
+    other.unlink()
+    own.write_text("")
+    pending.put_back(none)
+    assert list(tmp_path.iterdir()) == []
 
 
 OF_BEFORE = {"addr_info": [{"local": "172.22.0.1", "prefixlen": 24}]}
