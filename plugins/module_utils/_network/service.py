@@ -374,6 +374,8 @@ class NetworkService:
             if remade:
                 # No system changes the VLAN or mode of a device that there is.
                 systems.remove_device(self.network, self.runner)
+            if remade or pending.snapshot(old["path"] for old in before) == before:
+                # Without that what somebody has taken from the interface would not come again, either.
                 _touch(file.path for file in wanted)
             self.progress.event(f"{self.subject}: {system} applies its files")
             systems.apply(system, self.network, self.runner, joining, self._inner(self.network))

@@ -524,6 +524,36 @@ def test_another_address_leaves_the_device_and_what_is_taken_back_gets_its_ports
     assert names(folders[0]) == files and machine.bridge
 
 
+class Exact(Machine):
+    """systemd-networkd, which configures an interface again only when its file is another one than it has read."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.read, self.has_address = None, True
+
+    def __call__(self, command):
+        if command[:2] == ["networkctl", "reload"]:
+            found = (self.folder / "60-metal3-prov.network").stat().st_mtime_ns
+            self.has_address = self.has_address or found != self.read
+            self.read = found
+        answer = super().__call__(command)
+        if self.has_address or command[0] != "ip" or "address" not in command:
+            return answer
+        return Result(0, json.dumps([dict(link, addr_info=[]) for link in json.loads(answer.stdout)]), "")
+
+
+def test_what_somebody_has_taken_from_an_interface_it_has_again(folders):
+    """The files are as before, so that systemd-networkd would not look at them."""
+    machine = Exact(folders[0])
+    run(folders, machine).present()
+    machine.asked.clear()
+    machine.has_address = False
+    result = run(folders, machine, rollback_seconds=60).present()
+    assert result["changed"] and result["differences"] == ["interface prov lacks the address 172.22.0.1/24"]
+    assert machine.has_address and ["ip", "link", "delete", "prov"] not in machine.asked
+    assert run(folders, machine).confirm()["changed"] and not run(folders, machine).present()["changed"]
+
+
 def test_a_device_without_one_of_its_ports_is_made_again(folders):
     machine = Machine(folders[0])
     run(folders, machine).present()
