@@ -452,6 +452,37 @@ def test_the_next_run_takes_back_what_was_left_before_the_machine_was_started_ag
     assert ["networkctl", "reload"] in machine.asked and pending.read("prov", folders[1]) is None
 
 
+def test_network_manager_has_the_ports_of_before_again_when_others_are_taken_back(folders, monkeypatch):
+    """It knows no connection of a port that the files of before do not have: nmcli ends with an error."""
+    monkeypatch.setattr(service, "files", lambda *arguments: [file._replace(
+        path=str(folders[0] / os.path.basename(file.path))) for file in interface_files.files(*arguments)])
+    monkeypatch.setattr(service, "_system_of", lambda paths: "network_manager" if paths else "")
+    before = service.files("network_manager", dict(NETWORK, ports=["eno2", "eno3"]))
+    for file in before:
+        pending.put_back([{"path": file.path, "content": file.content, "mode": int(file.mode, 8)}])
+    added = str(folders[0] / "60-metal3-prov@eno4.nmconnection")
+    pending.begin("prov", {
+        "system": "network_manager", "seconds": 60, "made": False, "remade": True, "machine": "an earlier start",
+        "files": pending.snapshot([*(file.path for file in before), added]),
+        "network": dict(NETWORK, ports=["eno2", "eno4"])}, folders[1])
+    os.unlink(folders[0] / "60-metal3-prov@eno3.nmconnection")
+    Path(added).write_text("id=metal3-prov-eno4\n")
+    asked = []
+
+    def programs(command):
+        asked.append(command)
+        if command[0] == "nmcli" and "up" in command and not any(
+                f"id={command[-1]}\n" in path.read_text() for path in folders[0].iterdir()):
+            return Result(10, "", f"Error: unknown connection '{command[-1]}'.")
+        return machine(command)
+
+    machine = Stacked(*((port, {"master": "prov"}) for port in ("eno2", "eno3")), (
+        "prov", {"linkinfo": {"info_kind": "bridge"}, **OF_BEFORE}), system="NetworkManager")
+    assert not run(folders, programs, network=dict(NETWORK, ports=["eno2", "eno3"])).present()["changed"]
+    assert [command[-1] for command in asked if command[0] == "nmcli" and "up" in command] == [
+        "metal3-prov", "metal3-prov-eno2", "metal3-prov-eno3"]
+
+
 @pytest.mark.parametrize(("network", "text"), [
     (dict(NETWORK, ports=["eno7"]), "no interface eno7"), (dict(NETWORK, name="eno2", ports=["eno3"]), "a card, not a"),
     (dict(NETWORK, addresses=["172.22.0.0/24"]), "an address of a host")])
