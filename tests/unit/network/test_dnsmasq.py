@@ -192,3 +192,9 @@ def test_who_starts_the_service_learns_whether_it_serves(tmp_path, has_folder):
         os.kill(int((tmp_path / "prov.pid").read_text()), signal.SIGTERM)
     assert (done.returncode == 0) is has_folder, done.stderr
     assert has_folder or f"TFTP directory {tmp_path}/tftp inaccessible" in done.stderr
+
+
+def test_the_service_waits_for_its_interface_when_the_machine_starts(tmp_path):
+    """Without an interface dnsmasq takes port 67 of all, and some of what is for another network's dnsmasq."""
+    lines = unit(tmp_path)
+    assert "After=network-online.target" in lines and "Wants=network-online.target" in lines
