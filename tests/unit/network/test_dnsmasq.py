@@ -165,6 +165,21 @@ def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):
     assert (run.returncode, "syntax check OK" in run.stderr) == (0, True), run.stderr
 
 
+@pytest.mark.parametrize(("name", "is_given"), [
+    ("rack1-01", True), ("3d-printer", True), ("s", True), ("12a", True), ("ignored", True),
+    ("101", False), ("3d", False), ("10m", False), ("1", False), ("infinite", False), ("ignore", False)])
+def test_a_name_that_dnsmasq_takes_for_something_else_is_not_given(tmp_path, name, is_given):
+    """A time is a lease's, and a server with the name ``ignore`` would be answered never."""
+    described = network(tmp_path, hosts=[{"name": name, "mac": KNOWN, "addresses": ["172.22.0.11"]}])
+    text = dnsmasq.configuration(described, str(tmp_path / "leases"))
+    assert f"dhcp-host={KNOWN},172.22.0.11{',' + name if is_given else ''}\n" in text
+
+
+def test_a_server_that_is_called_ignore_is_answered(tmp_path):
+    write(tmp_path, network(tmp_path, hosts=[{"name": "ignore", "mac": KNOWN, "addresses": ["172.22.0.11"]}]))
+    assert [offer["address"] for offer in ask(tmp_path, {"mac": KNOWN})[0]] == ["172.22.0.11"]
+
+
 TEMPLATES = pathlib.Path(__file__).resolve().parents[3] / "roles" / "provisioning_network" / "templates"
 
 
