@@ -78,7 +78,10 @@ options:
         default: []
         suboptions:
           name:
-            description: Host name that DHCP gives.
+            description:
+              - Host name that DHCP gives.
+              - Not given is one that dnsmasq takes for something else, V(ignore), V(infinite), or a number, maybe with
+                a letter of a unit of time behind it, as V(101) or V(3d).
             type: str
           mac:
             description: MAC address.

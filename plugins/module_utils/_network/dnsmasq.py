@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ _ARCHITECTURE6 = 61
 # Firmware looks at the text behind it (EDK II, HttpBootDxe/HttpBootDhcp6.c, HttpBootParseDhcp6Packet).
 _VENDOR_CLASS6, _NO_VENDOR = 16, "00"
 _HTTP_CLIENT = "HTTPClient"
+# What dnsmasq takes for a lease's time, or for a server that it is not to answer, in the place of a host's name.
+_NO_NAME = re.compile(r"([0-9]+[wdhms]?|infinite|ignore)\Z")
 
 
 def configuration(network: Mapping[str, Any], leases: str, log: str | None = None) -> str:
@@ -108,7 +111,9 @@ def _options(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
 
 def _host(host: Mapping[str, Any]) -> str:
     addresses = [text if family(text) == 4 else f"[{text}]" for text in host.get("addresses") or ()]
-    return "dhcp-host=" + ",".join([host["mac"].lower(), *addresses, *([host["name"]] if host.get("name") else [])])
+    name = host.get("name")
+    return "dhcp-host=" + ",".join([host["mac"].lower(), *addresses, *(
+        [name] if name and not _NO_NAME.match(name) else [])])
 
 
 def _firmware6(dhcp: Mapping[str, Any]) -> list[str]:

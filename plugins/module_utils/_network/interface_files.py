@@ -114,6 +114,19 @@ def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str]
         network, port_files or {}))
 
 
+def shared_port_file(port: str) -> str:
+    """Return the name of systemd-networkd's file for a port that nothing else configures, without its VLANs.
+
+    They add themselves by drop-ins. It is no interface's own, and goes with the last of them.
+    """
+    return f"{PREFIX}{OF_PORT}{port}.network"
+
+
+def is_shared(path: str) -> bool:
+    """Say whether a file is one of :func:`shared_port_file`."""
+    return os.path.basename(path).startswith(PREFIX + OF_PORT)
+
+
 def connection_of(interface: str, port: str = "") -> str:
     """Return what NetworkManager calls the collection's connection of an interface, or of a port of it."""
     return "-".join(["metal3", interface, *([port] if port else [])])
@@ -159,12 +172,19 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
         written.append(File(f"{folder}{name}.netdev", _ini(("NetDev", [("Name", name), ("Kind", kind)]), special)))
     attach = {"bridge": "Bridge", "bond": "Bond", "vlan": "VLAN"}
     for port in ports:
-        if port in port_files and (kind == "vlan" or port in made):
+        own = f"{PREFIX}{name}{OF_PORT}{port}.network"
+        configured_by = os.path.basename(port_files.get(port, ""))
+        if kind == "vlan" and configured_by in ("", own, shared_port_file(port)):
+            # Of the port alone: each of its VLANs may go while others stay.
+            configured_by = shared_port_file(port)
+            written.append(File(f"/etc/systemd/network/{configured_by}", _ini(
+                ("Match", [("Name", port)]), ("Network", [("LinkLocalAddressing", "no")]))))
+        if configured_by not in ("", own) and (kind == "vlan" or port in made):
             # networkd uses the first file that matches: another one for this port would take its addresses away.
-            dropin = f"/etc/systemd/network/{os.path.basename(port_files[port])}.d/{PREFIX}{name}.conf"
+            dropin = f"/etc/systemd/network/{configured_by}.d/{PREFIX}{name}.conf"
             written.append(File(dropin, _ini(("Network", [(attach[kind], name)]))))
             continue
-        written.append(File(f"{folder}{name}{OF_PORT}{port}.network", _ini(
+        written.append(File(f"/etc/systemd/network/{own}", _ini(
             ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
     return written
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from .._common.documents.document_text import from_json
 from .._common.files import file_lock, whole_file
+from .interface_files import is_shared
 
 FOLDER = "/var/lib/metal3.baremetal/network"
 POLL_SECONDS = 0.5
@@ -98,13 +99,19 @@ def put_back(files: Iterable[dict[str, Any]]) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a file, and the folder of drop-ins that it was the last one in."""
+    """Remove a file, and the folder of drop-ins that it was the last one in, with what only they have added to."""
+    if is_shared(path) and os.path.isdir(f"{path}.d"):
+        # It goes with its last drop-in.
+        return
     os.unlink(path)
     folder = os.path.dirname(path)
     if folder.endswith(".network.d"):
         # Others' drop-ins stay, and with them their folder.
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+            shared = folder.removesuffix(".d")
+            if is_shared(shared):
+                os.unlink(shared)
 
 
 def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> bool:

@@ -374,6 +374,8 @@ class NetworkService:
             if remade:
                 # No system changes the VLAN or mode of a device that there is.
                 systems.remove_device(self.network, self.runner)
+            if remade or pending.snapshot(old["path"] for old in before) == before:
+                # Without that what somebody has taken from the interface would not come again, either.
                 _touch(file.path for file in wanted)
             self.progress.event(f"{self.subject}: {system} applies its files")
             systems.apply(system, self.network, self.runner, joining, self._inner(self.network))
@@ -432,9 +434,12 @@ class NetworkService:
             # left it as it was.
             if record.get("remade", True) or not carried_by(self.name, systems.links(self.runner)):
                 systems.remove_device(record["network"], self.runner)
-            _touch(file["path"] for file in record["files"] if file["content"] is not None)
-            systems.apply(record["system"], record["network"], self.runner, _ports_of(record),
-                          self._inner(record["network"]))
+            paths = [file["path"] for file in record["files"] if file["content"] is not None]
+            _touch(paths)
+            # NetworkManager has connections of those ports alone that these files are of.
+            network = dict(record["network"], ports=_ports_in(paths)) if record["system"] == "network_manager" \
+                else record["network"]
+            systems.apply(record["system"], network, self.runner, _ports_of(record), self._inner(network))
         else:
             systems.withdraw(record["system"], record["network"], self.runner, self._inner(record["network"]))
         return True

@@ -315,6 +315,23 @@ def test_room_is_asked_for_before_a_download_and_before_a_conversion(cache, serv
     assert server.ranges == [0, 0] and (cache.folder / "a.raw").read_bytes() == raw.read_bytes()
 
 
+@pytest.mark.parametrize("error", [ReportedError("converting to raw: No space left on device"), KeyboardInterrupt()])
+def test_a_conversion_that_ends_early_leaves_nothing_of_what_it_has_written(cache, source, monkeypatch, error):
+    """The disk would stay full for what else writes there, until the next run."""
+    def convert(path, kind, target):
+        with open(target, "wb") as stream:
+            stream.write(b"half")
+        raise error
+
+    qcow2(source / "a.qcow2")
+    monkeypatch.setattr(disk_image, "convert", convert)
+    with pytest.raises(type(error)):
+        cache({"name": "a.raw", "path": str(source / "a.qcow2"), "format": "raw"})
+    # What was copied is gone on with.
+    left, = (cache.folder / cache_service.WORK).iterdir()
+    assert left.read_bytes() == (source / "a.qcow2").read_bytes()
+
+
 def test_former_versions_are_kept_by_number(cache, source):
     def publish(text, keep):
         (source / "a").write_text(text)

@@ -8,9 +8,11 @@ import ipaddress
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
+import jinja2
 import pytest
 from network.test_description import GOOD
 
@@ -161,3 +163,53 @@ def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):
                                           str(tmp_path / "leases")))
     run = subprocess.run(["dnsmasq", "--test", f"--conf-file={file}"], capture_output=True, text=True, check=False)
     assert (run.returncode, "syntax check OK" in run.stderr) == (0, True), run.stderr
+
+
+@pytest.mark.parametrize(("name", "is_given"), [
+    ("rack1-01", True), ("3d-printer", True), ("s", True), ("12a", True), ("ignored", True),
+    ("101", False), ("3d", False), ("10m", False), ("1", False), ("infinite", False), ("ignore", False)])
+def test_a_name_that_dnsmasq_takes_for_something_else_is_not_given(tmp_path, name, is_given):
+    """A time is a lease's, and a server with the name ``ignore`` would be answered never."""
+    described = network(tmp_path, hosts=[{"name": name, "mac": KNOWN, "addresses": ["172.22.0.11"]}])
+    text = dnsmasq.configuration(described, str(tmp_path / "leases"))
+    assert f"dhcp-host={KNOWN},172.22.0.11{',' + name if is_given else ''}\n" in text
+
+
+def test_a_server_that_is_called_ignore_is_answered(tmp_path):
+    write(tmp_path, network(tmp_path, hosts=[{"name": "ignore", "mac": KNOWN, "addresses": ["172.22.0.11"]}]))
+    assert [offer["address"] for offer in ask(tmp_path, {"mac": KNOWN})[0]] == ["172.22.0.11"]
+
+
+TEMPLATES = pathlib.Path(__file__).resolve().parents[3] / "roles" / "provisioning_network" / "templates"
+
+
+def unit(tmp_path):
+    """Return the lines of the service's unit, without comments."""
+    text = jinja2.Template((TEMPLATES / "dnsmasq.service.j2").read_text()).render(
+        provisioning_network_name="prov", provisioning_network_program="dnsmasq",
+        provisioning_network_config_file=tmp_path / "prov.conf", provisioning_network_pid_file=tmp_path / "prov.pid")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_who_starts_the_service_learns_whether_it_serves(tmp_path, has_folder):
+    """The file is a good one: the folder of boot loaders, the port or the log may keep it from running all the same."""
+    write(tmp_path, network(tmp_path))
+    if not has_folder:
+        (tmp_path / "tftp").rmdir()
+    lines = unit(tmp_path)
+    assert "Type=forking" in lines and f"PIDFile={tmp_path}/prov.pid" in lines
+    command, = [line.partition("=")[2].split() for line in lines if line.startswith("ExecStart=")]
+    own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    done = subprocess.run(["unshare", *own, "--net", *command, "--user=root", "--group=root"], capture_output=True,
+                          text=True, timeout=20, check=False)
+    if has_folder:
+        os.kill(int((tmp_path / "prov.pid").read_text()), signal.SIGTERM)
+    assert (done.returncode == 0) is has_folder, done.stderr
+    assert has_folder or f"TFTP directory {tmp_path}/tftp inaccessible" in done.stderr
+
+
+def test_the_service_waits_for_its_interface_when_the_machine_starts(tmp_path):
+    """Without an interface dnsmasq takes port 67 of all, and some of what is for another network's dnsmasq."""
+    lines = unit(tmp_path)
+    assert "After=network-online.target" in lines and "Wants=network-online.target" in lines

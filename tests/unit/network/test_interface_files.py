@@ -144,6 +144,26 @@ def test_networkd_adds_to_the_file_of_a_bond_that_there_is(network, line):
         f"/etc/systemd/network/60-metal3-{network['name']}@eth3.network"] * ("eth3" in network["ports"])
 
 
+def test_networkd_has_one_file_for_a_card_that_only_vlans_need():
+    """As it stands when the card has it already, and when an earlier release gave the card to one of the VLANs."""
+    shared = "/etc/systemd/network/60-metal3-@eth1.network"
+    first = interface_files.files("networkd", VLAN)
+    files = {file.path: file.content for file in first}
+    assert sorted(files) == [
+        shared, f"{shared}.d/60-metal3-eth1.100.conf", "/etc/systemd/network/60-metal3-eth1.100.netdev",
+        "/etc/systemd/network/60-metal3-eth1.100.network"]
+    assert parsed(files[shared])["Match"]["Name"] == "eth1" and "VLAN=" not in files[shared]
+    for configured_by in (shared, "/etc/systemd/network/60-metal3-eth1.100@eth1.network"):
+        assert interface_files.files("networkd", VLAN, {"eth1": configured_by}) == first
+
+
+def test_networkd_keeps_the_file_by_which_a_bridge_has_a_bond_of_somebody_else():
+    first = interface_files.files("networkd", OF_BOND, {}, MADE)
+    again = {"bond0": "/etc/systemd/network/60-metal3-br-prov@bond0.network"}
+    assert again["bond0"] in [file.path for file in first]
+    assert interface_files.files("networkd", OF_BOND, again, MADE) == first
+
+
 def port_of(port, made):
     """Return NetworkManager's connection of a port of the bridge br-prov, by section."""
     files = interface_files.files("network_manager", dict(OF_BOND, ports=[port]), made=made)

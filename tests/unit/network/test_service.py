@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -450,6 +452,37 @@ def test_the_next_run_takes_back_what_was_left_before_the_machine_was_started_ag
     assert ["networkctl", "reload"] in machine.asked and pending.read("prov", folders[1]) is None
 
 
+def test_network_manager_has_the_ports_of_before_again_when_others_are_taken_back(folders, monkeypatch):
+    """It knows no connection of a port that the files of before do not have: nmcli ends with an error."""
+    monkeypatch.setattr(service, "files", lambda *arguments: [file._replace(
+        path=str(folders[0] / os.path.basename(file.path))) for file in interface_files.files(*arguments)])
+    monkeypatch.setattr(service, "_system_of", lambda paths: "network_manager" if paths else "")
+    before = service.files("network_manager", dict(NETWORK, ports=["eno2", "eno3"]))
+    for file in before:
+        pending.put_back([{"path": file.path, "content": file.content, "mode": int(file.mode, 8)}])
+    added = str(folders[0] / "60-metal3-prov@eno4.nmconnection")
+    pending.begin("prov", {
+        "system": "network_manager", "seconds": 60, "made": False, "remade": True, "machine": "an earlier start",
+        "files": pending.snapshot([*(file.path for file in before), added]),
+        "network": dict(NETWORK, ports=["eno2", "eno4"])}, folders[1])
+    os.unlink(folders[0] / "60-metal3-prov@eno3.nmconnection")
+    Path(added).write_text("id=metal3-prov-eno4\n")
+    asked = []
+
+    def programs(command):
+        asked.append(command)
+        if command[0] == "nmcli" and "up" in command and not any(
+                f"id={command[-1]}\n" in path.read_text() for path in folders[0].iterdir()):
+            return Result(10, "", f"Error: unknown connection '{command[-1]}'.")
+        return machine(command)
+
+    machine = Stacked(*((port, {"master": "prov"}) for port in ("eno2", "eno3")), (
+        "prov", {"linkinfo": {"info_kind": "bridge"}, **OF_BEFORE}), system="NetworkManager")
+    assert not run(folders, programs, network=dict(NETWORK, ports=["eno2", "eno3"])).present()["changed"]
+    assert [command[-1] for command in asked if command[0] == "nmcli" and "up" in command] == [
+        "metal3-prov", "metal3-prov-eno2", "metal3-prov-eno3"]
+
+
 @pytest.mark.parametrize(("network", "text"), [
     (dict(NETWORK, ports=["eno7"]), "no interface eno7"), (dict(NETWORK, name="eno2", ports=["eno3"]), "a card, not a"),
     (dict(NETWORK, addresses=["172.22.0.0/24"]), "an address of a host")])
@@ -520,6 +553,36 @@ def test_another_address_leaves_the_device_and_what_is_taken_back_gets_its_ports
         ["networkctl", "reload"], ["ip", "link", "delete", "prov"], ["networkctl", "reload"],
         ["networkctl", "reconfigure", "eno2"]]
     assert names(folders[0]) == files and machine.bridge
+
+
+class Exact(Machine):
+    """systemd-networkd, which configures an interface again only when its file is another one than it has read."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.read, self.has_address = None, True
+
+    def __call__(self, command):
+        if command[:2] == ["networkctl", "reload"]:
+            found = (self.folder / "60-metal3-prov.network").stat().st_mtime_ns
+            self.has_address = self.has_address or found != self.read
+            self.read = found
+        answer = super().__call__(command)
+        if self.has_address or command[0] != "ip" or "address" not in command:
+            return answer
+        return Result(0, json.dumps([dict(link, addr_info=[]) for link in json.loads(answer.stdout)]), "")
+
+
+def test_what_somebody_has_taken_from_an_interface_it_has_again(folders):
+    """The files are as before, so that systemd-networkd would not look at them."""
+    machine = Exact(folders[0])
+    run(folders, machine).present()
+    machine.asked.clear()
+    machine.has_address = False
+    result = run(folders, machine, rollback_seconds=60).present()
+    assert result["changed"] and result["differences"] == ["interface prov lacks the address 172.22.0.1/24"]
+    assert machine.has_address and ["ip", "link", "delete", "prov"] not in machine.asked
+    assert run(folders, machine).confirm()["changed"] and not run(folders, machine).present()["changed"]
 
 
 def test_a_device_without_one_of_its_ports_is_made_again(folders):
@@ -599,6 +662,70 @@ def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
         asked.present()
     assert [problem.field.removeprefix("keepalived.") for problem in caught.value.problems] == fields
     assert names(folders[0]) == []
+
+
+class Trunk:
+    """A card that nothing else configures; systemd-networkd makes the VLANs of the first file that matches it."""
+
+    def __init__(self, folder):
+        self.folder, self.made = folder, {}
+
+    def port_file(self):
+        return next((str(path) for path in sorted(self.folder.glob("*.network")) if "Name=eno2\n" in path.read_text()),
+                    None)
+
+    def __call__(self, command):
+        if command[:2] == ["systemctl", "is-active"]:
+            return Result(0 if "networkd" in command[-1] else 3, "", "")
+        if command[0] == "networkctl" or command[:2] == ["systemctl", "restart"]:
+            path = self.port_file()
+            files = [] if path is None else [Path(path), *sorted(Path(f"{path}.d").glob("*.conf"))]
+            self.made = {name: int(name[4:]) for file in files
+                         for name in re.findall(r"VLAN=(site\d+)", file.read_text())}
+        if command[:3] == ["ip", "link", "delete"]:
+            self.made.pop(command[-1], None)
+        if command[0] == "ip" and "address" in command:
+            links = [{"ifname": "eno2", "ifindex": 2, "flags": ["UP"], "addr_info": []}]
+            links += [{"ifname": name, "ifindex": number, "flags": ["UP"], "link": "eno2",
+                       "linkinfo": {"info_kind": "vlan", "info_data": {"id": number}},
+                       "addr_info": [{"local": f"172.22.{number}.1", "prefixlen": 24}]}
+                      for name, number in self.made.items()]
+            return Result(0, json.dumps(links), "")
+        return Result(1 if "show" in command else 0, "", "")
+
+
+def test_vlans_on_a_card_that_nothing_else_configures_stay_and_go_by_themselves(folders, monkeypatch):
+    """The card's file was taken for somebody else's by the second run, and went with the first VLAN."""
+    machine = Trunk(folders[0])
+    monkeypatch.setattr(service.systems, "port_files", lambda _links, ports: {
+        port: machine.port_file() for port in ports if machine.port_file()})
+
+    def vlan(number, act="present"):
+        return getattr(run(folders, machine, confirm=f"site{number}", network={
+            "name": f"site{number}", "kind": "vlan", "ports": ["eno2"], "vlan": number,
+            "addresses": [f"172.22.{number}.1/24"]}), act)()["changed"]
+
+    assert vlan(10) and not vlan(10)
+    assert vlan(20) and sorted(machine.made) == ["site10", "site20"]
+    assert not vlan(20) and not vlan(10)
+    assert vlan(10, "absent") and sorted(machine.made) == ["site20"]
+    assert not vlan(20)
+    assert vlan(20, "absent") and not machine.made and names(folders[0]) == []
+
+
+def test_a_new_vlan_that_does_not_come_leaves_the_file_of_its_card_to_the_others(tmp_path):
+    shared = tmp_path / "60-metal3-@eno2.network"
+    (tmp_path / f"{shared.name}.d").mkdir()
+    own, other = (tmp_path / f"{shared.name}.d" / f"60-metal3-site{number}.conf" for number in (10, 20))
+    for path in (shared, own, other):
+        path.write_text("")
+    none = [{"path": str(path), "content": None, "mode": None} for path in (shared, own)]
+    pending.put_back(none)
+    assert shared.exists() and not own.exists() and other.exists()
+    other.unlink()
+    own.write_text("")
+    pending.put_back(none)
+    assert list(tmp_path.iterdir()) == []
 
 
 OF_BEFORE = {"addr_info": [{"local": "172.22.0.1", "prefixlen": 24}]}

@@ -280,8 +280,13 @@ class Cache:
         self._check_room(name, disk_image.data_bytes(source, facts["format"]), f"the image as {wanted}")
         descriptor, target = tempfile.mkstemp(dir=work, prefix=_TEMPORARY)
         os.close(descriptor)
-        disk_image.convert(source, facts["format"], target)
-        self._facts(target, name, wanted)
+        try:
+            disk_image.convert(source, facts["format"], target)
+            self._facts(target, name, wanted)
+        except BaseException:
+            # It may be what has filled the disk.
+            os.unlink(target)
+            raise
         return target
 
     def _facts(self, path: str, name: str, wanted: str, final: bool = True) -> dict[str, Any]:
