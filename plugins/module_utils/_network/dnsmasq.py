@@ -26,7 +26,7 @@ _ARCHITECTURE6 = 61
 _VENDOR_CLASS6, _NO_VENDOR = 16, "00"
 _HTTP_CLIENT = "HTTPClient"
 # What dnsmasq takes for a lease's time, or for a server that it is not to answer, in the place of a host's name.
-_NO_NAME = re.compile(r"([0-9]+[wdhms]?|infinite|ignore)\Z")
+_NO_NAME = re.compile(r"([0-9]+[wWdDhHmMsS]?|infinite|ignore)\Z")
 
 
 def configuration(network: Mapping[str, Any], leases: str, log: str | None = None) -> str:
