@@ -260,6 +260,14 @@ def test_an_error_from_before_the_wait_does_not_end_it():
     (components_object([UPDATE], [UPDATE]), index(host(error="boom", count=1)), "applied", FAILED, "boom"),
     (components_object([UPDATE], [UPDATE]), index(host()), "applied", REACHED, ""),
     (components_object([UPDATE]), index(LIVE), "applied", FAILED, "firmwareUpdates: onReboot"),
+    # What is taken out stays flashed; of a host in use BMO forgets it with the next reboot, others it prepares.
+    (components_object([], [UPDATE], changed="True"), index(LIVE), "applied", REACHED, ""),
+    (components_object([UPDATE], [UPDATE, dict(UPDATE, component="bmc")], changed="True"), index(LIVE), "applied",
+     REACHED, ""),
+    (components_object([UPDATE], [UPDATE], changed="True"), index(LIVE), "applied", WAITING, "to notice"),
+    (components_object([], [UPDATE], changed="True"), index(host()), "applied", WAITING, "to notice"),
+    (components_object([], [UPDATE], changed="True"), index(host("provisioned", "servicing")), "applied", WAITING,
+     "servicing"),
 ])
 def test_waiting_for_components(obj, others, goal, outcome, cause):
     verdict = FAMILIES["HostFirmwareComponents"].verdict(obj, others, goal, None)
