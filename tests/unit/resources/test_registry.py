@@ -325,6 +325,31 @@ def test_waiting_for_images(obj, others, outcome, cause):
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
+@pytest.mark.parametrize("obj, others, outcome, cause", [
+    # BMO lets an image go that is not attached, whatever the host is; one of a host that runs it ejects first.
+    (image(), index(host()), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(host("deprovisioning")), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(host("provisioned", "detached", **{
+        "baremetalhost.metal3.io/detached": ""})), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(LIVE), WAITING, "off and on again"),
+    (image(), index(host(**{"baremetalhost.metal3.io/paused": ""})), FAILED, "paused"),
+    (image(count=3), index(host()), FAILED, "broken"),
+    (None, index(host()), REACHED, ""),
+])
+def test_waiting_for_the_end_of_images(obj, others, outcome, cause):
+    verdict = FAMILIES["DataImage"].deletion_verdict(obj, others)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+@pytest.mark.parametrize("before, now, count", [
+    (None, 3, 3), (3, 3, 0), (3, 4, 1), (4, 1, 1), (0, 2, 2), (3, 6, 3)])
+def test_errors_of_an_image_from_before_a_change_do_not_count(before, now, count):
+    former = None if before is None else image(count=before)
+    found = FAMILIES["DataImage"].since(image(count=now), former)["status"]["error"]
+    assert found.get("count", 0) == count and found.get("message", "") == ("broken" if count else "")
+
+
 def subscription(status=None, finalizers=("f",), **spec):
     return {"metadata": meta("e", finalizers=list(finalizers)), "status": status or {},
             "spec": dict({"hostName": "h1", "destination": "https://x/"}, **spec)}
