@@ -47,7 +47,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: Names of servers, sorted, as C(reboot), C(settings_later) and C(components_later).
+  description: >-
+    Names of servers, sorted, as C(reboot), C(settings_later) and C(components_later); and as C(unaffected) the servers
+    in use that are not off and of which neither a reboot nor the start in progress changes anything.
   type: dict
 """
 

@@ -501,6 +501,12 @@ options:
       - In check mode it has no effect, because what check mode detaches stays attached.
     type: bool
     default: false
+  refuse_protected:
+    description:
+      - Whether an entry is refused when one of its options would not be applied, because the host is in use and not
+        named in O(force_hosts). Without it the field stays as it is, and RV(hosts[].protected) names the option.
+    type: bool
+    default: false
   confirm_names:
     description:
       - Names of the servers that the variable C(metal3_confirm) of the playbooks is about. With them, a refusal for

@@ -107,6 +107,9 @@ options:
         V(reboot_hold) sets C(reboot.metal3.io/<key>): the server is powered off and stays off until V(reboot_release)
         removes it. Several keys may hold a host.
       - >-
+        None of these is done while Ironic changes the firmware of a server in use (see
+        M(metal3.baremetal.host_update_policy)), which switches it off and on meanwhile, nor after that has failed.
+      - >-
         V(inspect) inspects the hardware of an available host again (C(inspect.metal3.io)) and waits until it is
         available. BMO boots the server for it and ends all holds, so a host that is held by V(reboot_hold) is refused.
       - >-

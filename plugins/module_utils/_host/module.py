@@ -47,6 +47,7 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         allow_deprovision={"type": "bool", "default": False},
         allow_power_off={"type": "bool", "default": False},
         delete_only_detached={"type": "bool", "default": False},
+        refuse_protected={"type": "bool", "default": False},
         confirm_names={"type": "list", "elements": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         confirm_playbook={"type": "str", "default": ""},

@@ -116,7 +116,8 @@ class HostService:
         self.rules = HostRules(self.namespace, self.goal, frozenset(params["force_hosts"]), params["allow_detach"],
                                params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names,
                                _way(params), asks=not check_mode,
-                               detached_only=params["delete_only_detached"], deploys=self.deploy)
+                               detached_only=params["delete_only_detached"], deploys=self.deploy,
+                               refuses_protected=params["refuse_protected"])
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock

@@ -15,6 +15,7 @@ from .._common.options.field_checks import show
 from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._host.description import annotations as host_annotations
 from .._host.state.goals import RUNNING, state_of
 from .base import Family, Object, ObjectIndex, host_verdict
 from .firmware_change import host_state
@@ -48,7 +49,7 @@ class DataImage(Family):
         """V(attached) when the virtual CD holds the image, and the host is on again."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
-        error = (obj.get("status") or {}).get("error") or {}
+        error = _error(obj)
         if attached(obj) != obj["spec"]["url"] or error.get("count"):
             return self._change_verdict(obj, index, before)
         host = index.host_of(obj) or {}
@@ -57,14 +58,32 @@ class DataImage(Family):
         return Verdict(REACHED, "", "")
 
     def deletion_verdict(self, obj: Any, index: ObjectIndex) -> Verdict:
-        """Gone when BMO has ejected the image."""
-        return Verdict(REACHED, "", "") if obj is None else self._change_verdict(obj, index, None)
+        """Gone when BMO has ejected the image, or there is none to eject, whatever the host is.
+
+        Of a host that is gone or to be detached BMO lets it go at once (``dataimage_controller.go``).
+        """
+        if obj is None:
+            return Verdict(REACHED, "", "")
+        host = index.host_of(obj)
+        found = host_annotations.of(host or {})
+        is_free = host is None or host_annotations.DETACHED in found or state_of(host) not in RUNNING
+        if is_free and host_annotations.PAUSED not in found:
+            return _failure(obj) or Verdict(WAITING, "waits for BMO to let it go", "look at the log of BMO")
+        return self._change_verdict(obj, index, None)
+
+    def since(self, obj: Any, before: Any) -> Any:
+        """Return an object without the errors that it had before its change: BMO begins anew with another image."""
+        now, former = (_error(item or {}) for item in (obj, before))
+        count = (now.get("count") or 0) - (former.get("count") or 0)
+        if obj is None or not former.get("count") or count < 0:
+            return obj
+        return dict(obj, status=dict(obj["status"], error=dict(now, count=count) if count else {}))
 
     def _change_verdict(self, obj: Any, index: ObjectIndex, before: Any) -> Verdict:
-        error = (obj.get("status") or {}).get("error") or {}
-        if (error.get("count") or 0) >= ERROR_LIMIT:
-            return Verdict(FAILED, f"Ironic can't do it: {error.get('message')}",
-                           "look whether the image answers, and whether the BMC has virtual media")
+        failure = _failure(obj)
+        if failure is not None:
+            return failure
+        error = _error(obj)
         host = index.host_of(obj)
         verdict = host_verdict(host, before)
         if verdict.outcome == FAILED:
@@ -78,10 +97,23 @@ class DataImage(Family):
 
     def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """What is attached."""
-        error = (obj.get("status") or {}).get("error") or {}
+        error = _error(obj)
         return {"host_state": host_state(obj, index), "url": (obj.get("spec") or {}).get("url") or "",
                 "attached_url": attached(obj), "error_count": error.get("count") or 0,
                 "error_message": error.get("message") or ""}
+
+
+def _error(obj: Any) -> Object:
+    return (obj.get("status") or {}).get("error") or {}
+
+
+def _failure(obj: Any) -> Verdict | None:
+    """Return the Verdict on an image with which Ironic has failed often enough, else None."""
+    error = _error(obj)
+    if (error.get("count") or 0) < ERROR_LIMIT:
+        return None
+    return Verdict(FAILED, f"Ironic can't do it: {error.get('message')}",
+                   "look whether the image answers, and whether the BMC has virtual media")
 
 
 def attached(obj: Any) -> str:

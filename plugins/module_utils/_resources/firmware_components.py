@@ -14,7 +14,7 @@ from .._common.problems.problem import Problem
 from .._common.texts import text_table
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description import annotations as host_annotations
-from .._host.state.goals import UNINSPECTED, error_of, state_of
+from .._host.state.goals import RUNNING, UNINSPECTED, error_of, state_of
 from .._kube.objects.conditions import condition, is_true
 from . import firmware_names
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
@@ -131,7 +131,7 @@ class FirmwareComponents(Family):
             verdict = verdict._replace(outcome=FAILED)
         if is_due or verdict.cause:
             return with_component(obj, verdict)
-        if is_true(obj, CHANGED):
+        if is_true(obj, CHANGED) and not (state_of(host) in RUNNING and _forgotten(obj)):
             return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")
         return Verdict(REACHED, "", "")
 
@@ -222,6 +222,15 @@ def pending(obj: Any) -> list[Object]:
     done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
     return [update for update in (obj.get("spec") or {}).get("updates") or []
             if done.get(update["component"]) != update["url"]]
+
+
+def _forgotten(obj: Any) -> bool:
+    """Return whether updates are no longer asked for, or in another order.
+
+    What they have flashed stays. Of a host in use BMO notes that only when it starts the server the next time, which
+    nothing asks for: nobody can wait for it.
+    """
+    return ((obj.get("status") or {}).get("updates") or []) != ((obj.get("spec") or {}).get("updates") or [])
 
 
 def blamed(obj: Any, verdict: Verdict) -> list[Object]:

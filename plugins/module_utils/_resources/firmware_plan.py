@@ -22,16 +22,20 @@ def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], polic
     :param components: entries of the result of ``host_firmware_components``
     :param policies: entries for ``host_update_policy``
     :param reboot: ``soft``, ``hard``, or ``never``
-    :returns: dict of sorted names: ``reboot``, ``settings_later`` and ``components_later``
+    :returns: dict of sorted names: ``reboot``, ``settings_later`` and ``components_later``, and as ``unaffected`` the
+        servers in use that are not off and for which neither a reboot nor the start in progress changes anything
     """
     off, starting = (set(facts["name"] for facts in settings + components if facts.get("host_power") == power)
                      for power in ("off", "starting"))
-    live, later = {}, {}
+    live, later, coming = {}, {}, set()
     for what, found, field in (("settings", settings, "firmware_settings"),
                                ("components", components, "firmware_updates")):
         in_use = set(facts["name"] for facts in found if facts.get("pending") and facts.get("host_state") in RUNNING)
         allowed = set(policy["name"] for policy in policies if policy.get(field) == "onReboot")
         live[what] = set() if reboot == "never" else (in_use - off - starting) & allowed
+        coming |= in_use & starting & allowed
         later[what] = in_use - live[what] - (starting & allowed)
-    return {"reboot": sorted(live["settings"] | live["components"]),
+    reboots = live["settings"] | live["components"]
+    running = set(facts["name"] for facts in settings + components if facts.get("host_state") in RUNNING) - off
+    return {"reboot": sorted(reboots), "unaffected": sorted(running - reboots - coming),
             "settings_later": sorted(later["settings"]), "components_later": sorted(later["components"])}

@@ -278,6 +278,8 @@ class FamilyService:
             if another is not None:
                 item.before = None
                 return another
+            if item.action != DONE[UNCHANGED]:
+                stored = self.family.since(stored, item.current)
             if not item.present:
                 return self.family.deletion_verdict(stored, self.index)
             if deletion_of(stored):

@@ -164,6 +164,8 @@ def test_a_diff_has_what_is_at_stake():
 
 INSPECTED = {"operationHistory": {"inspect": {"start": "1", "end": "2"}}}
 ANEW = {"operationHistory": {"inspect": {"start": "3", "end": "4"}}}
+SERVICED = {"operationalStatus": "servicing"}
+SERVICE_FAILED = {"operationalStatus": "error", "errorType": "servicing error"}
 
 
 @pytest.mark.parametrize("action, obj, baseline, options, done", [
@@ -184,6 +186,16 @@ ANEW = {"operationHistory": {"inspect": {"start": "3", "end": "4"}}}
     ("reboot_release", bmh("provisioned", on=False, online=False), None, {"key": "me"}, True),
     ("reboot_release", bmh("provisioned", on=False, annotations={"reboot.metal3.io/you": ""}), None, {"key": "me"},
      True),
+    # While Ironic changes its firmware the server is switched off and on, and runs something else than its system.
+    ("power_on", bmh("provisioned", **SERVICED), None, {}, False),
+    ("power_on", bmh("provisioned", **SERVICE_FAILED), None, {}, False),
+    ("power_off", bmh("provisioned", on=False, online=False, **SERVICED), None, {}, False),
+    ("reboot", bmh("provisioned", **SERVICED), None, {}, False),
+    ("reboot", bmh("provisioned", **SERVICE_FAILED), None, {}, False),
+    ("reboot", bmh("provisioned", annotations=BEGUN, **SERVICED), None, {"once": True}, False),
+    ("reboot_hold", bmh("provisioned", on=False, annotations={"reboot.metal3.io/me": ""}, **SERVICED), None,
+     {"key": "me"}, False),
+    ("reboot_release", bmh("provisioned", **SERVICED), None, {"key": "me"}, False),
     ("inspect", bmh(annotations={"inspect.metal3.io": ""}, **ANEW), bmh(**INSPECTED), {}, False),
     ("inspect", bmh(**INSPECTED), bmh(**INSPECTED), {}, False),
     ("inspect", bmh("inspecting", **ANEW), bmh(**INSPECTED), {}, False),

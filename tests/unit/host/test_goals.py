@@ -207,6 +207,12 @@ def test_a_host_whose_service_has_failed_is_not_deprovisioned_by_itself(fields):
     assert "maintenance_off and abort" in seen.error(900, 900)
 
 
+def test_a_host_whose_firmware_is_changed_says_so():
+    waits = host_goals.HostHistory("rebooted", bmh("provisioned"), 0, is_reached=lambda bmh: False)
+    waits.update(bmh("provisioned", status="servicing"), 1)
+    assert waits.waiting and waits.verdict.cause == "Ironic changes its firmware"
+
+
 def test_the_line_about_a_wait():
     histories = dict((name, history()) for name in ("a", "b", "c", "d"))
     histories["a"].update(bmh("available"), 1)

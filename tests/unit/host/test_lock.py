@@ -92,8 +92,8 @@ def test_a_lock_needs_reason_and_end_and_replaces_no_other():
 def run(server, hosts, **values):
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
                    "allow_detach": False, "allow_deprovision": True, "allow_power_off": True, "wait_for": None,
-                   "delete_only_detached": False, "wait_timeout_seconds": 5, "error_limit": 3,
-                   "field_names": "options"}, **values)
+                   "delete_only_detached": False, "refuse_protected": False, "wait_timeout_seconds": 5,
+                   "error_limit": 3, "field_names": "options"}, **values)
     return HostService(server, params, False, Reports(), sleep=lambda seconds: None).run()
 
 

@@ -24,7 +24,7 @@ def run(server, hosts, check_mode=False, raid_nodes=None, system=None, **values)
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
                    "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
-                   "delete_only_detached": False, "wait_timeout_seconds": 5,
+                   "delete_only_detached": False, "refuse_protected": False, "wait_timeout_seconds": 5,
                    "error_limit": 3, "field_names": "options"}, **values)
     service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None, raid_nodes=raid_nodes,
                           system=system)
@@ -728,6 +728,31 @@ def test_a_field_of_another_owner_is_not_removed_under_a_consumer_that_came_mean
     result, dummy = run(server, [host(1, image={})])
     assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == {"url": "theirs"}
     assert result["hosts"][0]["protected"] == ["image"]
+
+
+def test_a_change_of_a_host_in_use_is_refused_where_that_is_asked_for():
+    server = Server()
+    run(server, [host(1, image=IMAGE)])
+    server.objects["BareMetalHost", "h1"]["spec"]["consumerRef"] = CONSUMER
+    undeployed, free = [host(1, image={}, user_data={})], {"refuse_protected": True, "allow_deprovision": True}
+    for check_mode in (False, True):
+        with pytest.raises(RefusedError, match=r"h1: image: found a change of a host in use by Metal3Machine metal3/m1"
+                                               r", expected a host without consumer.* force_hosts"):
+            run(server, undeployed, check_mode=check_mode, **free)
+    # What stays as it is anyway is none, and neither is what the run does not write.
+    run(server, [host(1, image=IMAGE)], **free)
+    run(server, undeployed, deploy=False, **free)
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == IMAGE
+    run(server, undeployed, force_hosts=["h1"], **free)
+    assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_reported_as_changed():
+    server = Server()
+    run(server, [host(1, image=IMAGE)])
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, image={})], refuse_protected=True, allow_deprovision=True)
+    assert "a change of a host in use by Metal3Machine metal3/m1" in result["hosts"][0]["error"]
 
 
 def test_a_host_that_gets_a_consumer_meanwhile_is_not_detached():

@@ -112,7 +112,7 @@ def clear(call):
 def enrol(server, *hosts, **values):
     params = dict({"namespace": "metal3", "create_namespace": True, "hosts": list(hosts), "deploy": True,
                    "force_hosts": [], "allow_detach": True, "allow_deprovision": True, "allow_power_off": True,
-                   "delete_only_detached": False, "wait_for": None,
+                   "delete_only_detached": False, "refuse_protected": False, "wait_for": None,
                    "wait_timeout_seconds": 0.01, "error_limit": 3, "field_names": "options"}, **values)
     return clear(HostService(server, params, True, Reports(), sleep=lambda seconds: None).run)
 

@@ -27,6 +27,8 @@ POLICIES = [{"name": name, "firmware_settings": "onReboot", "firmware_updates": 
     ("hard", "reboot", ["h1", "h6"]),
     ("hard", "settings_later", ["h2", "h4", "h8"]),
     ("hard", "components_later", ["h1", "h2", "h4", "h8"]),
+    # h3 and h4 are on, and go on as they are when they are rebooted; h7 changes when BMO starts it.
+    ("hard", "unaffected", ["h3", "h4", "h8"]),
     ("never", "reboot", []),
     ("never", "settings_later", ["h1", "h2", "h4", "h6", "h8"]),
 ])
@@ -35,4 +37,5 @@ def test_who_is_rebooted_and_who_is_left_to_later(reboot, what, names):
 
 
 def test_a_step_that_was_left_out_reboots_nobody():
-    assert plan([], [], POLICIES, "hard") == {"reboot": [], "settings_later": [], "components_later": []}
+    assert plan([], [], POLICIES, "hard") == {"reboot": [], "settings_later": [], "components_later": [],
+                                              "unaffected": []}

@@ -260,6 +260,14 @@ def test_an_error_from_before_the_wait_does_not_end_it():
     (components_object([UPDATE], [UPDATE]), index(host(error="boom", count=1)), "applied", FAILED, "boom"),
     (components_object([UPDATE], [UPDATE]), index(host()), "applied", REACHED, ""),
     (components_object([UPDATE]), index(LIVE), "applied", FAILED, "firmwareUpdates: onReboot"),
+    # What is taken out stays flashed; of a host in use BMO forgets it with the next reboot, others it prepares.
+    (components_object([], [UPDATE], changed="True"), index(LIVE), "applied", REACHED, ""),
+    (components_object([UPDATE], [UPDATE, dict(UPDATE, component="bmc")], changed="True"), index(LIVE), "applied",
+     REACHED, ""),
+    (components_object([UPDATE], [UPDATE], changed="True"), index(LIVE), "applied", WAITING, "to notice"),
+    (components_object([], [UPDATE], changed="True"), index(host()), "applied", WAITING, "to notice"),
+    (components_object([], [UPDATE], changed="True"), index(host("provisioned", "servicing")), "applied", WAITING,
+     "servicing"),
 ])
 def test_waiting_for_components(obj, others, goal, outcome, cause):
     verdict = FAMILIES["HostFirmwareComponents"].verdict(obj, others, goal, None)
@@ -315,6 +323,31 @@ def image(attached="", count=0):
 def test_waiting_for_images(obj, others, outcome, cause):
     verdict = FAMILIES["DataImage"].verdict(obj, others, "attached", None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+@pytest.mark.parametrize("obj, others, outcome, cause", [
+    # BMO lets an image go that is not attached, whatever the host is; one of a host that runs it ejects first.
+    (image(), index(host()), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(host("deprovisioning")), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(host("provisioned", "detached", **{
+        "baremetalhost.metal3.io/detached": ""})), WAITING, "waits for BMO to let it go"),
+    (image("https://x/a.iso"), index(LIVE), WAITING, "off and on again"),
+    (image(), index(host(**{"baremetalhost.metal3.io/paused": ""})), FAILED, "paused"),
+    (image(count=3), index(host()), FAILED, "broken"),
+    (None, index(host()), REACHED, ""),
+])
+def test_waiting_for_the_end_of_images(obj, others, outcome, cause):
+    verdict = FAMILIES["DataImage"].deletion_verdict(obj, others)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+@pytest.mark.parametrize("before, now, count", [
+    (None, 3, 3), (3, 3, 0), (3, 4, 1), (4, 1, 1), (0, 2, 2), (3, 6, 3)])
+def test_errors_of_an_image_from_before_a_change_do_not_count(before, now, count):
+    former = None if before is None else image(count=before)
+    found = FAMILIES["DataImage"].since(image(count=now), former)["status"]["error"]
+    assert found.get("count", 0) == count and found.get("message", "") == ("broken" if count else "")
 
 
 def subscription(status=None, finalizers=("f",), **spec):

@@ -191,6 +191,28 @@ def test_an_object_that_is_deleted_after_it_was_found_has_not_reached_its_goal(c
     assert items[0]["error"] == f"it is {GOING}; {HINT}"
 
 
+def failed_before(cluster, url):
+    """A host whose server BMO does not switch on, because three times it could not attach an image."""
+    cluster.objects["BareMetalHost", "h1"]["status"].update(provisioning={"state": "provisioned"}, poweredOn=False)
+    cluster.add("DataImage", "h1", spec={"url": url}, status={"error": {"count": 3, "message": "no such image"}})
+
+
+@pytest.mark.parametrize("url, cause", [
+    (IMAGE["url"], "Ironic can't do it: no such image"),
+    ("http://198.18.0.1/mistyped.iso", "not attached within 1 s")])
+def test_what_failed_before_an_image_was_corrected_does_not_count(cluster, url, cause):
+    failed_before(cluster, url)
+    dummy, items, dummy2 = run(cluster, "DataImage", [IMAGE], wait_for="attached", wait_timeout_seconds=1)
+    assert cause in items[0]["error"]
+
+
+def test_an_image_of_a_host_that_is_not_provisioned_is_deleted(cluster):
+    attach(cluster, is_going=True)
+    dummy, items, dummy2 = run(cluster, "DataImage", [dict(IMAGE, state="absent")], wait_for="deleted",
+                               wait_timeout_seconds=1)
+    assert "not gone within 1 s" in items[0]["error"] and "provisioned hosts" not in items[0]["error"]
+
+
 def test_facts(cluster):
     params = {"namespace": "metal3", "all_namespaces": False, "names": ["h2", "h9"], "label_selector": None,
               "full_objects": True, "schemas": True}

@@ -178,3 +178,20 @@ def test_check_mode_does_not_say_what_an_inspection_has_found(run):
     code, output, recap = play("metal3.baremetal.inspect", "--check")
     assert code == 0 and recap == dict.fromkeys(NAMES, (1, 0)), output
     assert "same as before" not in output
+
+
+def test_a_server_in_use_is_not_said_to_be_deprovisioned(run):
+    play, server = run
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    consumer = {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+    server.put({"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+                "metadata": {"name": "h1", "namespace": "metal3", "uid": "u1"},
+                "spec": {"online": True, "image": image, "consumerRef": consumer, "bootMACAddress": "00:5c:52:00:00:01",
+                         "bmc": {"address": "redfish://192.0.2.1/redfish/v1/Systems/h1", "credentialsName": "h1-bmc"}},
+                "status": {"operationalStatus": "OK", "poweredOn": True, "provisioning": {
+                    "state": "provisioned", "image": image}}})
+    code, output, dummy = play("metal3.baremetal.deprovision_hosts", "--limit", "h1", "-e", "metal3_confirm=1",
+                               "-e", "hosts_wait_timeout_seconds=5")
+    assert code != 0, output
+    assert "h1: bmh_image: found a change of a host in use by Metal3Machine metal3/m1" in output, output
+    assert [item for item in server.of_kind(WRITE) if item.query.get("dryRun") != "All"] == []

@@ -26,7 +26,9 @@ def objects(name):
         {"kind": "BareMetalHost", "metadata": metadata, "spec": {"online": True}, "status": {
             "operationalStatus": "OK", "poweredOn": True, "provisioning": {"state": "provisioned"}}},
         {"kind": "HostFirmwareSettings", "metadata": metadata, "spec": {"settings": {"Turbo": "On"}}, "status": {
-            "settings": {"Turbo": "On"}, "conditions": conditions}},
+            "settings": {"Turbo": "On"}, "conditions": conditions, "schema": {"name": name, "namespace": "metal3"}}},
+        {"kind": "FirmwareSchema", "metadata": metadata, "spec": {"schema": {
+            "Turbo": {"attribute_type": "Enumeration", "allowable_values": ["On", "Off"]}}}},
         {"kind": "HostFirmwareComponents", "metadata": metadata, "spec": {"updates": updates}, "status": {
             "updates": updates, "conditions": conditions, "components": [{"component": "bios"}]}},
         {"kind": "HostUpdatePolicy", "metadata": metadata, "spec": {
@@ -69,6 +71,19 @@ def test_servers_on_which_nothing_is_to_change_are_left_alone(run):
     code, output, recap = play()
     assert code == 0 and recap == {"h1": (0, 0), "h2": (0, 0)} and written(server) == [], output
     assert "h1: nothing is to change, so that nothing is drained or rebooted" in output
+
+
+@pytest.mark.parametrize("changes", [
+    {"bmh_firmware_settings": {"Turbo": "Off"}, "bmh_update_policy": {"firmware_settings": "onPreparing"}},
+    {"bmh_firmware_components": [{"component": "bios", "url": OTHER}],
+     "bmh_update_policy": {"firmware_updates": "onPreparing"}},
+    {"bmh_update_policy": {"firmware_updates": "onPreparing"}}, {"bmh_firmware_components": []}])
+def test_one_of_which_a_reboot_changes_nothing_is_left_alone(run, changes):
+    play, server = run
+    code, output, recap = play(changes=changes)
+    assert code == 0 and recap == {"h1": (0, 0), "h2": (0, 0)} and written(server) == [], output
+    assert "h1: a reboot changes nothing of what differs" in output
+    assert "h2: nothing is to change, so that nothing is drained or rebooted" in output
 
 
 def test_one_that_an_earlier_run_has_left_drained_is_given_back(run):

@@ -14,7 +14,7 @@ from ..._common.redaction.redaction import without_url_secrets
 from ..description import annotations as host_annotations
 from ..state import lock as host_lock
 from ..state import power_coming
-from ..state.goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
+from ..state.goals import AVAILABLE, ERROR, RUNNING, error_of, in_service, state_of
 from ..state.taken_up import has_status
 
 # The only states in which BMO looks at power (manageHostPower).
@@ -74,7 +74,12 @@ def _power(online):
 
 def _is_powered(online):
     return lambda dummy, bmh, request: (
-        bool((bmh.get("spec") or {}).get("online")) is online and bool(_status(bmh).get("poweredOn")) is online)
+        bool((bmh.get("spec") or {}).get("online")) is online and _power_is(online, bmh))
+
+
+def _power_is(on, bmh):
+    """Say whether a server is on, or off, and stays so."""
+    return bool(_status(bmh).get("poweredOn")) is on and not in_service(bmh)
 
 
 def _reboot_value(request):
@@ -101,7 +106,7 @@ def _has_rebooted(baseline, bmh, dummy):
     # ramdisk again, and with disablePowerOff when Ironic was asked to reboot.
     if host_annotations.REBOOT in host_annotations.of(bmh):
         return False
-    return bool(_status(bmh).get("poweredOn")) or state_of(baseline) not in STEADY
+    return _power_is(True, bmh) or state_of(baseline) not in STEADY
 
 
 def _hold(bmh, request):
@@ -109,7 +114,7 @@ def _hold(bmh, request):
 
 
 def _is_held(dummy, bmh, request):
-    return host_annotations.reboot_key(request.key) in host_annotations.of(bmh) and not _status(bmh).get("poweredOn")
+    return host_annotations.reboot_key(request.key) in host_annotations.of(bmh) and _power_is(False, bmh)
 
 
 def _release(bmh, request):
@@ -121,7 +126,7 @@ def _is_released(dummy, bmh, request):
         return False
     if power_coming.held_by(bmh):
         return True
-    return bool(_status(bmh).get("poweredOn")) is bool((bmh.get("spec") or {}).get("online"))
+    return _power_is(bool((bmh.get("spec") or {}).get("online")), bmh)
 
 
 def _inspect(bmh, dummy):

@@ -8,7 +8,7 @@ from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.objects.finalizers import is_going, staying_problem
 from ..description import annotations as host_annotations
-from ..description.objects import consumer_of
+from ..description.objects import consumer_of, desired_host
 from ..state import lock as host_lock
 from ..state import power_due
 from ..state import redeploy as host_redeploy
@@ -191,6 +191,20 @@ def _deleted_later(name, bmh):
         "host-change", name, "state", "absent",
         f"a host that BMO works on: this one is {held}, and its server would be wiped later, when BMO does again",
         hint)]
+
+
+def check_protected(host, bmh, namespace, forced):
+    """Return the Problem of an entry of which something is not written, because its host is in use, in a list.
+
+    :param bmh: the stored BareMetalHost
+    :param namespace: of the hosts
+    :param forced: names of hosts for which the consumer's protection is lifted
+    """
+    return [Problem("host-change", host["name"], option, f"a change of a host in use by {consumer_of(bmh)}",
+                    "a host without consumer: of others it stays as it is",
+                    "remove the consumer first (scale its cluster down), or name the host in force_hosts if what runs "
+                    "on it may be lost")
+            for option in desired_host(host, namespace, bmh, forced=host["name"] in forced).protected[:1]]
 
 
 def check_detached(host, bmh):

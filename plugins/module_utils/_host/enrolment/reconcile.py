@@ -35,13 +35,14 @@ class HostRules:
     :param asks: whether a confirmation is asked for, which check mode does not
     :param detached_only: whether a host that is not detached may not be deleted; check mode does not ask for it either
     :param deploys: whether images and custom deployments of entries are written
+    :param refuses_protected: whether an entry is refused of which something is not written, because its host is in use
     :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
                  allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None,
                  way: str = "", asks: bool = True, detached_only: bool = False, deploys: bool = True,
-                 now: Callable[[], float] = time.time):
+                 refuses_protected: bool = False, now: Callable[[], float] = time.time):
         self.namespace = namespace
         self.goal = goal
         self.forced = forced
@@ -53,6 +54,7 @@ class HostRules:
         self.asks = asks
         self.detached_only = detached_only
         self.deploys = deploys
+        self.refuses_protected = refuses_protected
         self.now = now
 
     def unconfirmed(self, hosts, current):
@@ -65,13 +67,20 @@ class HostRules:
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
             hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach,
-            self.deploys) + self._locked(hosts, current) + (
+            self.deploys) + self._locked(hosts, current) + self._protected(hosts, current) + (
                 self.unconfirmed(hosts, current) + self._attached(hosts, current) if self.asks else [])
 
     def _locked(self, hosts, current):
         stored = [(host, current.get(host["name"])) for host in hosts]
         return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.check_lock(
             host, bmh, self.forced, self.deploys, self.now())]
+
+    def _protected(self, hosts, current):
+        if not self.refuses_protected:
+            return []
+        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") != "absent"]
+        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.check_protected(
+            host if self.deploys else host_objects.without_deployment(host), bmh, self.namespace, self.forced)]
 
     def _attached(self, hosts, current):
         stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") == "absent"]

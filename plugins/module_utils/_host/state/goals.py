@@ -61,6 +61,15 @@ def error_of(bmh):
     return status.get("errorType") or "", status.get("errorMessage") or "", status.get("errorCount") or 0
 
 
+def in_service(bmh: Mapping[str, Any]) -> bool:
+    """Say whether Ironic changes the firmware of a host in use, or has failed to (``doServiceIfNeeded``).
+
+    The server is switched off and on meanwhile, and what runs on it is the agent; BMO reports its power all the same,
+    and does what else it is asked for when the service is over.
+    """
+    return (bmh.get("status") or {}).get("operationalStatus") == "servicing" or error_of(bmh)[0] == "servicing error"
+
+
 def reached(bmh, goal):
     """True when a host is where the goal wants it.
 
@@ -189,7 +198,7 @@ class HostHistory(Awaited):
         if obstacle is not None:
             return obstacle
         status = (bmh.get("status") or {}).get("operationalStatus")
-        if self.state == "deprovisioning" and (status == "servicing" or error[0] == "servicing error"):
+        if self.state == "deprovisioning" and in_service(bmh):
             return _SERVICED
         if error[2]:
             return self._error_verdict(error, now, self._phase(bmh, self.seconds_in_state(now)))
@@ -198,7 +207,8 @@ class HostHistory(Awaited):
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
         outstanding = preparation.outstanding(bmh) if self.state in AVAILABLE else ""
-        return Verdict(WAITING, lacking or outstanding or self._phase(bmh, self.seconds_in_state(now)), "")
+        served = "Ironic changes its firmware" if in_service(bmh) else ""
+        return Verdict(WAITING, lacking or outstanding or self._phase(bmh, self.seconds_in_state(now)) or served, "")
 
     def _obstacle(self, bmh):
         """Return what keeps BMO from working on the host at all, as a Verdict, or None."""
