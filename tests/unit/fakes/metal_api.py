@@ -353,6 +353,9 @@ class MetalApi(Served):
             raise Refused(422, "network not found")
         private = [key for key in given if self.networks[key].get("projectid") == body["projectid"]
                    and self.networks[key].get("parentnetworkid")]
+        if role == "firewall":
+            # Beside the one that is its own it may be in shared ones (metal-api's ``gatherNetworksFromSpec``).
+            private = [key for key in private if not self.networks[key]["shared"]] or private
         if len(private) != 1:
             raise Refused(422, f"{len(private)} private networks given, expected exactly one")
         for address in body.get("ips") or []:

@@ -353,6 +353,19 @@ def test_what_a_machine_has_is_refused_at_once(api, run):
     assert sum("/free/" in path for dummy, path, dummy_headers in api.requests) == 2
 
 
+def test_a_firewall_is_in_a_shared_network_of_its_project_beside_its_own(api, run):
+    """metal-api: one network that is not shared, and beside it any number of shared ones; a machine has one network."""
+    api.add_private("storage", "storage", shared=True)
+    api.add_private("more", "more")
+    both = ["nodes", "storage", "internet"]
+    assert not run("firewall", firewalls=[firewall(networks=both)]).get("failed")
+    assert not run("firewall", firewalls=[firewall(name="fw2", networks=["storage", "internet"])]).get("failed")
+    for word, entry in (("machine", machine(networks=both)), (
+            "firewall", firewall(name="fw3", networks=["nodes", "more"]))):
+        result = run(word, **{word + "s": [entry]})
+        assert result["failed"] and "networks: found 2 private networks" in result["msg"], word
+
+
 REFUSED = [
     ("machine", machine(networks=["nodes", "more"]), "machine cp-0: networks: found 2 private networks"),
     ("machine", machine(networks=["internet"]), "networks: found 0 private networks"),
