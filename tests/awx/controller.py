@@ -4,7 +4,8 @@
 """A store of objects that answers as the API of AWX does, for the modules of awx.awx: no object does anything.
 
 No registry that the gates use has AWX, and awxkit holds no schema of its API. The store takes any field, so that only
-the modules of awx.awx check what is sent, and nothing of what AWX itself checks.
+the modules of awx.awx check what is sent, and of what AWX itself checks only that a schedule answers what the survey of
+its template requires.
 """
 
 from __future__ import annotations
@@ -69,6 +70,15 @@ class Store:
             for other, number in links
         )
 
+    def unanswered(self, schedule: dict[str, Any]) -> list[str]:
+        """Return what AWX says of required questions that a schedule leaves open; a default is no answer to it."""
+        survey = self.surveys.get(schedule["unified_job_template"], {})
+        return [
+            f"'{question['variable']}' value missing"
+            for question in survey.get("spec", [])
+            if question["required"] and question["variable"] not in (schedule.get("extra_data") or {})
+        ]
+
     def listed(self, kind: str, query: dict[str, str]) -> list[dict[str, Any]]:
         """Return the objects with these fields."""
         kinds = _TEMPLATES if kind == "unified_job_templates" else (kind,)
@@ -114,6 +124,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.store.writes.append(f"{self.command} {parts.path}")
         if not number:
             if self.command == "POST":
+                missing = self.store.unanswered(body) if kind == "schedules" else []
+                if missing:
+                    return self._answer(400, {"variables_needed_to_start": missing})
                 return self._answer(201, _shown(kind, self.store.add(kind, body)))
             found = self.store.listed(kind, query)
             return self._answer(200, _page([_shown(kind, item) for item in found]))

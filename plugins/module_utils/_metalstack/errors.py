@@ -31,7 +31,7 @@ class MetalError(ReportedError):
     :param message: one sentence
     :param status: HTTP status code, or None when no answer came
     :param reason: ``Unreachable`` (never sent), ``Lost`` (sent, and the answer did not come), ``Once`` (the same, of
-        what must not be done twice), ``Configuration``, ``Answer`` or None
+        what must not be done twice), ``Early`` (refused, and due in a moment), ``Configuration``, ``Answer`` or None
     """
 
     def __init__(self, message: str, status: int | None = None, reason: str | None = None) -> None:
@@ -45,7 +45,7 @@ class MetalError(ReportedError):
     def retriable(self) -> bool:
         """True when the same request may succeed later; one that allocates needs a look first."""
         return self.reason != "Once" and (
-            self.reason in ("Unreachable", "Lost") or self.status in (409, 429, 502, 503, 504))
+            self.reason in ("Unreachable", "Lost", "Early") or self.status in (409, 429, 502, 503, 504))
 
     @property
     def is_undecided(self) -> bool:

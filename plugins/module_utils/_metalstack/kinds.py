@@ -90,6 +90,10 @@ class Kind:
         facts = self.facts(item)
         return _changed(dict((name, (facts[name], entry.get(name))) for name in self.identifying))
 
+    def is_in(self, key: str, machine: dict[str, Any]) -> bool:
+        """Say whether a machine is allocated with an object, by the object's id or address."""
+        return False
+
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return ``{option: (stored, wanted)}`` of what an update can change."""
         raise NotImplementedError
@@ -147,6 +151,10 @@ class NetworkKind(Kind):
             return item["id"] == entry["id"]
         return (item.get("name") == entry["name"] and item.get("projectid") == entry["project"]
                 and entry.get("partition") in (None, item.get("partitionid")))
+
+    def is_in(self, key: str, machine: dict[str, Any]) -> bool:
+        """Say whether a machine is in a network."""
+        return any(network.get("networkid") == key for network in dicts_in(machine.get("allocation"), "networks"))
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return what an update can change."""
@@ -213,6 +221,10 @@ class IpKind(Kind):
             return item["ipaddress"] == entry["address"]
         return (item.get("name") == entry["name"] and item.get("projectid") == entry["project"]
                 and entry.get("network") in (None, item.get("networkid")))
+
+    def is_in(self, key: str, machine: dict[str, Any]) -> bool:
+        """Say whether a machine has an address."""
+        return any(key in list_in(network, "ips") for network in dicts_in(machine.get("allocation"), "networks"))
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return what an update can change; a static address cannot become ephemeral."""

@@ -14,7 +14,7 @@ from .._common.documents.tolerant import list_in
 from .._common.options.field_checks import UUID, show
 from .._common.problems.problem import Problem
 from .fields import INTERRUPTING
-from .kinds import IP, SYSTEM_TAGS, Kind, image_fits, is_private
+from .kinds import FIREWALL, IP, SYSTEM_TAGS, Kind, image_fits, is_private
 
 CODE = "metalstack-entry"
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -199,6 +199,9 @@ class Stock:
                     CODE, label, f"networks[{position}].name", f"a network of project {show(network['projectid'])}",
                     f"one of project {show(entry['project'])}, or a shared one", "name another one"))
         private = [name for name in names if self._is_own(name, entry)]
+        if kind is FIREWALL:
+            # It may be in shared ones beside the one that is not shared: metal-api's ``gatherNetworksFromSpec``.
+            private = [name for name in private if not (self._network(name) or {}).get("shared")] or private
         if len(private) != 1 and not problems:
             problems.append(Problem(
                 CODE, label, "networks", f"{len(private)} private networks of the project" + (

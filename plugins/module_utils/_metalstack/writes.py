@@ -12,7 +12,7 @@ from .._common.texts.formats import duration
 from .._common.waiting import parallel
 from . import goals
 from .errors import MetalError
-from .kinds import IP, Kind, part
+from .kinds import IP, MACHINE, Kind, part
 
 # What interrupts, or begins an installation, each time that it is asked for.
 _ONCE = ("machine_cycle", "machine_reset", "reinstall_machine")
@@ -109,8 +109,25 @@ class Writes:
             self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
         except MetalError as exc:
             # The answer to an earlier attempt may have got lost.
-            if exc.status != 404:
-                raise
+            if exc.status == 404:
+                return
+            if self._is_released_soon(stored, exc):
+                raise MetalError(f"{exc.message}; no machine has it any more, and what a freed machine had is released "
+                                 "after it was freed: run again, or free what else is in it", exc.status,
+                                 "Early") from exc
+            raise
+
+    def _is_released_soon(self, stored: dict[str, Any], refusal: MetalError) -> bool:
+        """Say whether a network or address may be in use only until metal-api has released what freed machines had.
+
+        It says that a machine is free at once, and takes addresses back by a queue: ``asyncActor.freeMachine``.
+        """
+        if self.kind.role_of() or refusal.status not in (400, 422):
+            return False
+        try:
+            return not any(self.kind.is_in(stored[self.kind.key], machine) for machine in self.client.stored(MACHINE))
+        except MetalError:
+            return False
 
     def _change(self, item: Item, stored: dict[str, Any], label: str, power: str) -> None:
         changes = self.kind.changes(item.entry, stored)

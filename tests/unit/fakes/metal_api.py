@@ -89,6 +89,10 @@ class MetalApi(Served):
         self.ready = True
         # Whether each write is refused with a quotation of what was sent.
         self.refuse_quoting = False
+        # How many requests to free an address or a network are refused after a machine was freed: what it had of them
+        # is released later, by a queue (metal-api's ``asyncActor.releaseMachineNetworks``).
+        self.refusals_after_freeing = 0
+        self._unreleased = {}
         self._late = []
         self._lock = threading.RLock()
         self._addresses = 0
@@ -272,6 +276,8 @@ class MetalApi(Served):
     def _delete_v1_network_free(self, body, id):
         if id not in self.networks:
             raise Refused(404, f"network {id} not found")
+        if not self._is_released():
+            raise Refused(422, "error releasing child prefix in ipam: prefix has ips, deletion not possible")
         if any(ip["networkid"] == id for ip in self.ips.values()) or any(
                 network["networkid"] == id for item in self.machines.values()
                 for network in (item.get("allocation") or {}).get("networks", [])):
@@ -305,6 +311,7 @@ class MetalApi(Served):
     def _delete_v1_ip_free(self, body, id):
         if id not in self.ips:
             raise Refused(404, f"ip {id} not found")
+        self._is_released()
         if any(tag.startswith(MACHINE_TAG) for tag in self.ips[id]["tags"]):
             raise Refused(400, "ip with machine scope can not be deleted")
         return self.ips.pop(id)
@@ -346,6 +353,9 @@ class MetalApi(Served):
             raise Refused(422, "network not found")
         private = [key for key in given if self.networks[key].get("projectid") == body["projectid"]
                    and self.networks[key].get("parentnetworkid")]
+        if role == "firewall":
+            # Beside the one that is its own it may be in shared ones (metal-api's ``gatherNetworksFromSpec``).
+            private = [key for key in private if not self.networks[key]["shared"]] or private
         if len(private) != 1:
             raise Refused(422, f"{len(private)} private networks given, expected exactly one")
         for address in body.get("ips") or []:
@@ -399,11 +409,23 @@ class MetalApi(Served):
 
     def _delete_v1_machine_free(self, body, id):
         item = self._allocation(id)
-        for address in self.ips.values():
-            address["tags"] = [tag for tag in address["tags"] if tag != MACHINE_TAG + id]
+        self._unreleased[id] = self.refusals_after_freeing
+        if not self.refusals_after_freeing:
+            self._is_released()
         item["allocation"], item["tags"] = None, []
         item["events"] = {"crash_loop": False, "failed_machine_reclaim": False, "log": [{"event": "Planned Reboot"}]}
         return self._shown(item)
+
+    def _is_released(self):
+        """Release what freed machines had when its time has come, and say whether nothing is left of them."""
+        for key, left in list(self._unreleased.items()):
+            if left:
+                self._unreleased[key] = left - 1
+                continue
+            del self._unreleased[key]
+            for address in self.ips.values():
+                address["tags"] = [tag for tag in address["tags"] if tag != MACHINE_TAG + key]
+        return not self._unreleased
 
     def _post_v1_machine_reinstall(self, body, id):
         item = self._allocation(id)

@@ -20,7 +20,7 @@ PASSWORD = "bmc-Pa55-word"
 @pytest.fixture
 def collect(tmp_path):
     """Return a callable that runs the playbook on a plane; it returns exit status and output."""
-    def call(mode, *arguments, **variables):
+    def call(mode, *arguments, hosts=("m1",), **variables):
         plane = tmp_path / "plane"
         (plane / "log").mkdir(parents=True, exist_ok=True)
         (plane / "log" / "bmo.log").write_text(f"of bmo, {PASSWORD}\n")
@@ -30,7 +30,8 @@ def collect(tmp_path):
         with ApiServer(objects) as server:
             (plane / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
             of_plane = {"dir": str(plane)} if mode == "process" else {"mode": mode, "kubeconfig": f"{plane}/kubeconfig"}
-            inventory = json.dumps({"management": {"hosts": {"m1": dict(LOCAL, management_plane=of_plane)}}})
+            planes = {name: dict(LOCAL, management_plane=of_plane) for name in hosts}
+            inventory = json.dumps({"management": {"hosts": planes}})
             return playbook.play(tmp_path, inventory, "", "metal3.baremetal.collect_logs", *arguments, "-e",
                                  json.dumps(variables))
     return call
@@ -59,6 +60,15 @@ def test_without_a_name_the_folder_has_the_time_in_its_name(collect, tmp_path):
     assert (folder / "objects" / "BareMetalHost.metal3.io" / "other.h2.yaml").is_file()
     summary = yaml.safe_load((folder / "summary.yaml").read_text())
     assert summary["namespaces"][0] == "other" and summary["since_seconds"] == 60
+
+
+def test_planes_that_one_machine_reads_have_folders_of_their_own(collect, tmp_path):
+    code, output = collect("cluster", hosts=("m1", "m2"), collect_logs_since_seconds="60")
+    assert code == 0, output
+    for name in ("m1", "m2"):
+        folder, = tmp_path.glob(f"metal3-logs-{name}-*")
+        assert re.fullmatch(rf"metal3-logs-{name}-\d{{8}}T\d{{6}}Z", folder.name)
+        assert (folder / "summary.yaml").is_file()
 
 
 def test_check_mode_says_where_the_files_would_be(collect, tmp_path):

@@ -318,6 +318,54 @@ def test_the_order_of_a_cluster_and_back(api, run):
     assert not any(item.get("allocation") for item in api.machines.values())
 
 
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_what_a_freed_machine_had_is_freed_as_soon_as_metal_api_has_released_it(api, run, refusals):
+    """It frees a machine at once, and takes its addresses back afterwards."""
+    api.refusals_after_freeing = refusals
+    endpoint = run("ip", ips=[ip()])["ips"][0]["address"]
+    run("machine", machines=[machine(networks=["nodes", "internet"], ips=[endpoint])])
+    assert not run("machine", machines=[gone(machine())], confirm="cp-0").get("failed")
+    result = run("ip", ips=[gone(ip())], confirm=endpoint)
+    assert not result.get("failed") and result["ips"][0]["action"] == "freed" and api.ips == {}, result
+
+    run("machine", machines=[machine()])
+    assert not run("machine", machines=[gone(machine())], confirm="cp-0").get("failed")
+    result = run("network", networks=[gone(network(name="prod-nodes"))], confirm="prod-nodes")
+    assert not result.get("failed") and set(api.networks) == {"internet"}, result
+
+
+def test_what_is_not_released_in_time_is_for_another_run(api, run):
+    api.refusals_after_freeing = 9
+    endpoint = run("ip", ips=[ip()])["ips"][0]["address"]
+    run("machine", machines=[machine(networks=["nodes", "internet"], ips=[endpoint])])
+    run("machine", machines=[gone(machine())], confirm="cp-0")
+    result = run("ip", ips=[gone(ip())], confirm=endpoint)
+    assert result["failed"] and not result["changed"] and endpoint in api.ips
+    assert "ip with machine scope can not be deleted" in result["msg"] and "no machine has it any more" in result["msg"]
+
+
+def test_what_a_machine_has_is_refused_at_once(api, run):
+    endpoint = run("ip", ips=[ip()])["ips"][0]["address"]
+    run("machine", machines=[machine(networks=["nodes", "internet"], ips=[endpoint])])
+    api.requests.clear()
+    assert run("ip", ips=[gone(ip())], confirm=endpoint)["failed"]
+    assert run("network", networks=[gone(network(name="prod-nodes"))], confirm="prod-nodes")["failed"]
+    assert sum("/free/" in path for dummy, path, dummy_headers in api.requests) == 2
+
+
+def test_a_firewall_is_in_a_shared_network_of_its_project_beside_its_own(api, run):
+    """metal-api: one network that is not shared, and beside it any number of shared ones; a machine has one network."""
+    api.add_private("storage", "storage", shared=True)
+    api.add_private("more", "more")
+    both = ["nodes", "storage", "internet"]
+    assert not run("firewall", firewalls=[firewall(networks=both)]).get("failed")
+    assert not run("firewall", firewalls=[firewall(name="fw2", networks=["storage", "internet"])]).get("failed")
+    for word, entry in (("machine", machine(networks=both)), (
+            "firewall", firewall(name="fw3", networks=["nodes", "more"]))):
+        result = run(word, **{word + "s": [entry]})
+        assert result["failed"] and "networks: found 2 private networks" in result["msg"], word
+
+
 REFUSED = [
     ("machine", machine(networks=["nodes", "more"]), "machine cp-0: networks: found 2 private networks"),
     ("machine", machine(networks=["internet"]), "networks: found 0 private networks"),

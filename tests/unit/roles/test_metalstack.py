@@ -67,6 +67,17 @@ def test_a_reinstallation_is_confirmed_by_the_machine_s_name(api, tmp_path):
     assert code == 0 and writes(api) == [f"/v1/machine/{PINNED}/reinstall"], output
 
 
+def test_the_playbook_that_creates_clusters_frees_nothing_under_one(api, tmp_path):
+    """Of a cluster that Cluster API's provider makes only the other playbook frees: it deletes the cluster first."""
+    code, output = run(api, tmp_path, "metalstack")
+    assert code == 0, output
+    api.requests.clear()
+    code, output = run(api, tmp_path, "metalstack", "-e", "metal3_confirm=prod", metalstack_state="absent",
+                       cluster_provider="metalstack")
+    assert code != 0 and writes(api) == [], output
+    assert "metalstack_state: found absent" in output and "metalstack_teardown" in output
+
+
 def test_check_mode_allocates_nothing(api, tmp_path):
     code, output = run(api, tmp_path, "metalstack", "--check", "--diff")
     assert code == 0 and writes(api) == [] and "prod-nodes" in output
