@@ -48,8 +48,8 @@ options:
         V(attached) waits until the image is attached, V(deleted) until it is ejected and the object is gone; both
         wait for the same by entries with O(images[].state=absent).
       - >-
-        It fails at once on a host that is paused, for V(attached) also on one that is not provisioned or is detached, and
-        after three failures of Ironic since the last change of the image.
+        It fails at once on a host that is paused, for V(attached) also on one that is not provisioned or is detached,
+        and after three failures of Ironic since the last change of the image.
     type: str
     choices: [attached, deleted]
 extends_documentation_fragment:

@@ -172,19 +172,19 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
         written.append(File(f"{folder}{name}.netdev", _ini(("NetDev", [("Name", name), ("Kind", kind)]), special)))
     attach = {"bridge": "Bridge", "bond": "Bond", "vlan": "VLAN"}
     for port in ports:
-        own = f"{PREFIX}{name}{OF_PORT}{port}.network"
+        port_file = f"{PREFIX}{name}{OF_PORT}{port}.network"
         configured_by = os.path.basename(port_files.get(port, ""))
-        if kind == "vlan" and configured_by in ("", own, shared_port_file(port)):
+        if kind == "vlan" and configured_by in ("", port_file, shared_port_file(port)):
             # Of the port alone: each of its VLANs may go while others stay.
             configured_by = shared_port_file(port)
             written.append(File(f"/etc/systemd/network/{configured_by}", _ini(
                 ("Match", [("Name", port)]), ("Network", [("LinkLocalAddressing", "no")]))))
-        if configured_by not in ("", own) and (kind == "vlan" or port in made):
+        if configured_by not in ("", port_file) and (kind == "vlan" or port in made):
             # networkd uses the first file that matches: another one for this port would take its addresses away.
             dropin = f"/etc/systemd/network/{configured_by}.d/{PREFIX}{name}.conf"
             written.append(File(dropin, _ini(("Network", [(attach[kind], name)]))))
             continue
-        written.append(File(f"/etc/systemd/network/{own}", _ini(
+        written.append(File(f"/etc/systemd/network/{port_file}", _ini(
             ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
     return written
 

@@ -167,7 +167,8 @@ def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):
 
 @pytest.mark.parametrize(("name", "is_given"), [
     ("rack1-01", True), ("3d-printer", True), ("s", True), ("12a", True), ("ignored", True),
-    ("101", False), ("3d", False), ("10m", False), ("10M", False), ("1", False), ("infinite", False), ("ignore", False)])
+    ("101", False), ("3d", False), ("10m", False), ("10M", False), ("1", False), ("infinite", False),
+    ("ignore", False)])
 def test_a_name_that_dnsmasq_takes_for_something_else_is_not_given(tmp_path, name, is_given):
     """A time is a lease's, and a server with the name ``ignore`` would be answered never."""
     described = network(tmp_path, hosts=[{"name": name, "mac": KNOWN, "addresses": ["172.22.0.11"]}])
