@@ -72,7 +72,7 @@ class DataImage(Family):
         return self._change_verdict(obj, index, None)
 
     def since(self, obj: Any, before: Any) -> Any:
-        """Return an object without the errors that it had before its change: BMO begins anew with another image."""
+        """Return an object without the errors that it had before its change, of which BMO counts none."""
         now, former = (_error(item or {}) for item in (obj, before))
         count = (now.get("count") or 0) - (former.get("count") or 0)
         if obj is None or not former.get("count") or count < 0:
