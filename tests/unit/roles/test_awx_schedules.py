@@ -80,7 +80,9 @@ def test_a_schedule_answers_what_its_template_s_survey_requires(tmp_path):
         for question in survey:
             if question["required"]:
                 answer = answers[question["variable"]]
-                assert type(answer) is KINDS[question["type"]] and answer == question["default"], question["variable"]
+                assert not isinstance(answer, bool), question["variable"]
+                assert isinstance(answer, KINDS[question["type"]]), question["variable"]
+                assert answer == question["default"], question["variable"]
                 assert not question["choices"] or answer in question["choices"]
     assert found["schedule"]["metal3 certificates daily"]["extra_data"] == {"certificates_warn_days": 30}
     # Nobody confirms anything for a job that starts by itself.

@@ -201,7 +201,7 @@ _IMAGE_AS_IT_WAS = "let image.url answer as it did: by another image.url BMO dep
 _BY_TYPE = {
     "registration error": ("the BMC could not be used", "look at bmc.address and the credentials"),
     _DEPLOYED: ("the provisioned host's BMC could not be used any more",
-                                       "look at bmc.address and the credentials"),
+                "look at bmc.address and the credentials"),
     "inspection error": ("inspection failed", "look at the server's console while it boots the deploy ramdisk"),
     "preparation error": ("preparing (cleaning, RAID, firmware) failed", "look at Ironic's log of this node"),
     "provisioning error": ("deploying or removing the image failed", "look at Ironic's log of this node"),
