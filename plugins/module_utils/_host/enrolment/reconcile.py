@@ -23,6 +23,15 @@ from . import validation as host_validation
 DELETED = "it was deleted; run again to enrol the host"
 
 
+def _there(hosts: list[dict[str, Any]], current: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+    """Return the entries whose hosts are there, each with its BareMetalHost."""
+    return [(host, current[host["name"]]) for host in hosts if current.get(host["name"]) is not None]
+
+
+def _is_absent(host: dict[str, Any]) -> bool:
+    return host.get("state") == "absent"
+
+
 class HostRules:
     """What decides whether a host may be written, beside the host itself.
 
@@ -59,9 +68,9 @@ class HostRules:
 
     def unconfirmed(self, hosts, current):
         """Return the Problems of entries that cost what runs on their hosts, without a confirmation."""
-        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") != "absent"]
-        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.unconfirmed(
-            host, bmh, self.forced, self.allow_deprovision, self.allow_power_off, self.way)]
+        return [problem for host, bmh in _there(hosts, current) if not _is_absent(host)
+                for problem in host_change_rules.unconfirmed(
+                    host, bmh, self.forced, self.allow_deprovision, self.allow_power_off, self.way)]
 
     def problems(self, hosts, current, secrets, elsewhere=()):
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
@@ -71,20 +80,18 @@ class HostRules:
                 self.unconfirmed(hosts, current) + self._attached(hosts, current) if self.asks else [])
 
     def _locked(self, hosts, current):
-        stored = [(host, current.get(host["name"])) for host in hosts]
-        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.check_lock(
+        return [problem for host, bmh in _there(hosts, current) for problem in host_change_rules.check_lock(
             host, bmh, self.forced, self.deploys, self.now())]
 
     def _protected(self, hosts, current):
         if not self.refuses_protected:
             return []
-        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") != "absent"]
-        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.check_protected(
-            host if self.deploys else host_objects.without_deployment(host), bmh, self.namespace, self.forced)]
+        return [problem for host, bmh in _there(hosts, current) if not _is_absent(host)
+                for problem in host_change_rules.check_protected(
+                    host if self.deploys else host_objects.without_deployment(host), bmh, self.namespace, self.forced)]
 
     def _attached(self, hosts, current):
-        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") == "absent"]
-        return [problem for host, bmh in stored if bmh is not None and self.detached_only
+        return [problem for host, bmh in _there(hosts, current) if _is_absent(host) and self.detached_only
                 for problem in host_change_rules.check_detached(host, bmh)]
 
     def lines_again(self, host, bmh, secrets):
