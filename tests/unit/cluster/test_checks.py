@@ -206,6 +206,12 @@ def test_lacking_hardware(change, words):
     assert len(lines) == 1 and words in str(lines[0])
 
 
+def test_a_card_with_two_addresses_is_named_once():
+    nics = [{"name": "ens3", "ip": "192.0.2.7"}, {"name": "ens3", "ip": "fe80::7"}, {"ip": "192.0.2.8"}]
+    texts = [str(problem) for problem in hardware_problems(dict(HARDWARE, nics=nics))]
+    assert texts and all(" with interfaces ens3, expected" in text for text in texts)
+
+
 @pytest.mark.parametrize("hints, fits", [
     ({"deviceName": "/dev/vda"}, True), ({"deviceName": "/dev/disk/by-path/x"}, True),
     ({"deviceName": "/dev/sda"}, False),

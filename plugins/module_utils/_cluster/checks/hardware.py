@@ -44,7 +44,8 @@ def hardware_problems(description, group, host, hardware):
                                                               "MiB of memory", f"at least {memory} MiB", advice))
     gigabytes = group.get("minimum_root_disk_gigabytes") or DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
     found += _root_disk(subject, field, name, host, hardware, gigabytes, advice)
-    names = [nic.get("name") for nic in hardware.get("nics") or []]
+    # One entry for each address: a card with two of them is listed twice.
+    names = list(dict.fromkeys(nic["name"] for nic in hardware.get("nics") or [] if nic.get("name")))
     for interface in needed_interfaces(description, group):
         if interface not in names:
             found.append(Problem(
