@@ -398,3 +398,19 @@ def test_a_health_check_refers_to_its_template_in_the_version_that_is_served(pla
     [check] = [item for (kind, _name), item in plane.objects.items() if kind == "MachineHealthCheck"]
     reference = check["spec"]["remediation"]["templateRef"]
     assert reference["apiVersion"] == f"infrastructure.cluster.x-k8s.io/{expected}"
+
+
+def test_a_pool_of_another_cluster_is_not_taken_over(plane):
+    """``c1-a`` with the network ``prov`` and ``c1`` with ``a-prov`` would have a pool of one name."""
+    theirs = dict(NETWORKS["prov"], ipv4=dict(NETWORKS["prov"]["ipv4"], ranges=[
+        {"start": "198.18.0.40", "end": "198.18.0.49"}]))
+    endpoint = {"host": "198.18.0.11", "holder": "none"}
+    run(plane, name="c1-a", endpoint=endpoint, networks={"prov": theirs})
+    before = plane.spec("IPPool", "c1-a-prov")
+    own = {"a-prov": NETWORKS["prov"]}
+    with pytest.raises(RefusedError, match="adopt: found IPPool c1-a-prov of cluster c1-a, which others have made"):
+        run(plane, networks=own)
+    assert plane.spec("IPPool", "c1-a-prov") == before and "c1" not in plane.names("Cluster")
+    assert run(plane, networks=own, adopt="c1")["changed"] is True
+    assert plane.spec("IPPool", "c1-a-prov")["clusterName"] == "c1"
+    assert run(plane, networks=own)["changed"] is False
