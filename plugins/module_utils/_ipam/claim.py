@@ -47,8 +47,10 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 
 def pool_of(claim: dict[str, Any]) -> str | None:
-    """Return the name of the pool that a claim is for."""
-    return (claim["spec"].get("pool") or claim["spec"].get("poolRef") or {}).get("name")
+    """Return the name of the pool that a claim is for, or an address is of."""
+    spec = claim.get("spec") or {}
+    name: str | None = (spec.get("pool") or spec.get("poolRef") or {}).get("name")
+    return name
 
 
 def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]], usages: dict[str, dict[str, Any]],
