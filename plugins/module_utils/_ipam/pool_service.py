@@ -103,8 +103,8 @@ class PoolService:
         current = known.pools.get(pool["name"])
         if current is None:
             return []
-        allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
-        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
+        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace,
+                                               known.usage(pool["name"])["allocations"])
 
     def _strategy(self) -> list[Problem]:
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""

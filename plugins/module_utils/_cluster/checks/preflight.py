@@ -162,8 +162,7 @@ def _pools(subject, description, facts, wanted):
         current = facts.pools.get(pool["name"])
         if current is not None:
             used = usage(current, facts.addresses, facts.claims)
-            found += change_problems(pool, describe(current), description.namespace,
-                                     [entry["address"] for entry in used["allocations"]])
+            found += change_problems(pool, describe(current), description.namespace, used["allocations"])
     found = of_networks(found, description)
     more = _addresses_wanted(description, wanted)
     theirs: dict[str, int] = {}
