@@ -16,6 +16,10 @@ from .._common.texts.plain_text import few
 from .._kube.objects.finalizers import deletion_of
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
+# IPAM's allocationStrategy without one.
+_STRATEGY = "sequential"
+
+
 def label(name: str, namespace: str) -> str:
     """Return how Problems name a pool, as their subject."""
     return f"IPPool {namespace}/{name}"
@@ -73,6 +77,11 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
         found.append(Problem(
             "pool", subject, "name_prefix", shown(prefix), f"{current['name_prefix']}, for it can't be changed",
             "keep the old value or make a pool of another name"))
+    strategy, before = (entry.get("allocation_strategy") or None for entry in (pool, current))
+    if strategy and strategy != (before or _STRATEGY):
+        found.append(Problem("pool", subject, "allocation_strategy", shown(strategy),
+                             f"{before or _STRATEGY}, for it can't be changed",
+                             "keep the old value or make a pool of another name"))
     spans = [span for _field, span in _ranges(subject, pool)[0]]
     for entry in allocations:
         if not any(contains(span, ipaddress.ip_address(entry["address"])) for span in spans):

@@ -129,7 +129,7 @@ def taken(address, claim, owner=None):
     ({"h1-prov": "198.51.100.20"}, {}, taken("198.51.100.20", "other"), "which claim other has"),
     # That of a machine goes with it, for example when its host gets the address for good.
     ({"h1-prov": "198.51.100.20"}, {}, taken("198.51.100.20", "data-0-prov", "Metal3Data/data-0"), None),
-    ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "data-0-prov", "Metal3Data/data-0"), "claim data-0-prov has"),
+    ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "data-0-prov", "Metal3Data/data-0"), "claim data-0-prov"),
     ({"head": "198.51.100.20"}, {"head": "198.51.100.20"}, taken("198.51.100.20", "other"), None),
     ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "head"), None),
     ({"head": "198.51.100.20"}, {}, taken("198.51.100.21", "head"), None)])
@@ -147,3 +147,12 @@ def test_an_address_of_ipv6_in_use_is_found_however_it_is_spelled():
         dict(six, pre_allocations={"head": "2001:0DB8::0020"}), dict(six, name_prefix="six"), "metal3",
         [taken("2001:db8::20", "other")])
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("given, before, refused", [
+    ("random", None, True), ("random", "sequential", True), ("sequential", "random", True),
+    ("sequential", None, False), (None, "random", False), ("random", "random", False)])
+def test_a_pool_keeps_its_allocation_strategy(given, before, refused):
+    found = ipam_validation.change_problems(
+        pool(allocation_strategy=given), pool(name_prefix="prov", allocation_strategy=before), "metal3")
+    assert [f"allocation_strategy: found {given}" in str(line).replace('"', "") for line in found] == [True] * refused
