@@ -15,6 +15,8 @@ description:
     Overlapping ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that
     do not fit, and changes that would leave an address in use outside its pool are all reported at once.
   - A pool with addresses in use is not deleted.
+  - A pool that the description of a cluster makes (M(metal3.baremetal.cluster), its
+    O(metal3.baremetal.cluster#module:networks)) is refused as long as that Cluster is there. It is changed there.
   - A pool that is being deleted is refused unless O(pools[].state) is V(absent). The address manager keeps it until its
     last claim is gone.
 options:

@@ -12,6 +12,7 @@ from .._common.addresses import ip_texts
 from .._common.options.field_checks import shown
 from .._common.problems.problem import Problem
 from .._kube.objects.finalizers import staying_problem
+from .._metal3.kinds import CLUSTER_LABEL
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
 
@@ -35,7 +36,7 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
         # IPAM before 1.12.3 compares the text with that of the addresses it counts up (allocateAddress).
         annotations[ADDRESS_ANNOTATION] = str(_readable(address) or address)
     if claim.get("cluster_name"):
-        labels["cluster.x-k8s.io/cluster-name"] = claim["cluster_name"]
+        labels[CLUSTER_LABEL] = claim["cluster_name"]
     metadata = {"name": claim["name"], "namespace": namespace}
     if labels:
         metadata["labels"] = labels

@@ -11,10 +11,11 @@ from .._common.documents import object_shape
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import few
+from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._kube.reconcile.plan import Entry, absent, deletion
 from .._kube.reconcile.reconcile import Reconcile, Written
 from .._kube.reconcile.report import counts, difference
-from .._metal3.kinds import KNOWN, resource_for
+from .._metal3.kinds import CLUSTER_LABEL, KNOWN, resource_for
 from . import pool as ipam_pool
 from . import validation as ipam_validation
 from .address_fields import FIELDS, outdated
@@ -83,6 +84,7 @@ class PoolService:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
+        found += self._of_clusters(known)
         if not found:
             found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
         if found:
@@ -119,6 +121,23 @@ class PoolService:
         return [Problem("pool", f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
+
+    def _of_clusters(self, known: Addresses) -> list[Problem]:
+        """Return the pools that the description of a cluster makes.
+
+        The module cluster applies as the same manager: an apply without its labels and the cluster's name would take
+        these away, and the next one of the cluster what is written here.
+        """
+        stored = [known.pools[pool["name"]]["metadata"] for pool in self.pools if pool["name"] in known.pools]
+        labels = dict((metadata["name"], metadata.get("labels") or {}) for metadata in stored)
+        clusters = dict((name, found[CLUSTER_LABEL]) for name, found in labels.items()
+                        if found.get(MANAGED_BY_LABEL) == MANAGER and found.get(CLUSTER_LABEL))
+        there = [cluster for cluster in sorted(set(clusters.values()))
+                 if self.client.get(KNOWN["Cluster"], self.namespace, cluster) is not None]
+        return [Problem("owned-by-others", ipam_validation.label(name, self.namespace), "name",
+                        f"a pool that the description of cluster {cluster} makes", "a pool of no cluster",
+                        f"change it in the networks of cluster {cluster}, or choose another name")
+                for name, cluster in clusters.items() if cluster in there]
 
     def _use_problems(self, name: str, known: Addresses) -> list[Problem]:
         used = known.usage(name)["allocations"] if name in known.pools else []

@@ -4,6 +4,8 @@
 """Pools and claims that change between reading and writing, against an API server in memory."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from fakes.kubernetes import Server
 from fakes.progress import Reports
@@ -439,3 +441,23 @@ def test_no_new_claim_is_made_for_a_pool_that_is_being_deleted(stocked):
             claims(stocked, dict(CLAIM, name=name))
     # The pool stays for those that have an address of it.
     assert claims(stocked, dict(CLAIM, name="e"))[0]["address"] == "192.0.2.11"
+
+
+@pytest.mark.parametrize("given", [dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]), GONE])
+@pytest.mark.parametrize("labels, is_there, refused", [
+    ({"app.kubernetes.io/managed-by": "metal3.baremetal", "cluster.x-k8s.io/cluster-name": "prod"}, True, True),
+    ({"app.kubernetes.io/managed-by": "metal3.baremetal", "cluster.x-k8s.io/cluster-name": "prod"}, False, False),
+    # IPAM labels a pool with cluster_name.
+    ({"cluster.x-k8s.io/cluster-name": "prod"}, True, False)])
+def test_a_pool_that_a_clusters_description_makes_is_left_to_it(cluster, labels, is_there, refused, given):
+    """Both write as one manager: what only the cluster says, its labels among it, an apply without it takes away."""
+    cluster.objects["IPPool", "p"]["metadata"]["labels"] = labels
+    if is_there:
+        cluster.objects["Cluster", "prod"] = {"kind": "Cluster", "metadata": {"name": "prod"}}
+    before = copy.deepcopy(cluster.objects["IPPool", "p"])
+    if refused:
+        with pytest.raises(RefusedError, match="IPPool metal3/p: name: found a pool that the description of cluster "):
+            pools(cluster, given)
+        assert cluster.objects["IPPool", "p"] == before
+    else:
+        assert pools(cluster, given)[0]["action"] in ("updated", "deleted")
