@@ -15,6 +15,8 @@ from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._kube.reconcile.plan import Entry, absent, deletion
 from .._kube.reconcile.reconcile import Reconcile, Written
 from .._kube.reconcile.report import counts, difference
+from .._kube.responses.advice import reading_failed
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import CLUSTER_LABEL, KNOWN, resource_for
 from . import pool as ipam_pool
 from . import validation as ipam_validation
@@ -65,6 +67,7 @@ class PoolService:
         self.namespace = params["namespace"]
         self.pools = params["pools"]
         self.present = [pool for pool in self.pools if is_present(pool)]
+        self.warnings: list[str] = []
         self.writes = PoolWrites(client, check_mode, progress, sleep, self)
 
     def run(self) -> dict[str, Any]:
@@ -78,13 +81,15 @@ class PoolService:
         results = [_pool_result(item, known) for item in written]
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed],
-                "warnings": [line for item in written if item.changed for line in _kept(item.entry, known)]}
+                "warnings": self.warnings + [
+                    line for item in written if item.changed for line in _kept(item.entry, known)]}
 
     def _entries(self, known: Addresses) -> list[Entry]:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
-        found += self._of_clusters(known)
+        found += self._of_clusters(known) + ipam_validation.endpoint_problems(
+            self.present, self.namespace, self._clusters())
         if not found:
             found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
         if found:
@@ -138,6 +143,20 @@ class PoolService:
                         f"a pool that the description of cluster {cluster} makes", "a pool of no cluster",
                         f"change it in the networks of cluster {cluster}, or choose another name")
                 for name, cluster in clusters.items() if cluster in there]
+
+    def _clusters(self) -> list[dict[str, Any]]:
+        """Return the Metal3Clusters of the namespace; IPAM may be without CAPM3."""
+        kind = KNOWN["Metal3Cluster"]
+        try:
+            clusters: list[dict[str, Any]] = self.client.list(kind, self.namespace)[0] if self.present else []
+        except KubeError as exc:
+            if exc.status not in (403, 404):
+                raise
+            if exc.status == 403:
+                self.warnings.append("the ranges of the pools are not compared with the endpoints of clusters: "
+                                     f"{reading_failed(exc, kind, self.namespace, self.client.server, 'list')}")
+            return []
+        return clusters
 
     def _use_problems(self, name: str, known: Addresses) -> list[Problem]:
         used = known.usage(name)["allocations"] if name in known.pools else []

@@ -116,6 +116,32 @@ def _taken(subject: str, pool: Mapping[str, Any], current: Mapping[str, Any],
     return found
 
 
+def endpoint_problems(pools: Iterable[Mapping[str, Any]], namespace: str,
+                      clusters: Iterable[Mapping[str, Any]]) -> list[Problem]:
+    """Return the ranges with the endpoint of a cluster that is there, which IPAM would give to a machine.
+
+    One that is preallocated is kept free.
+
+    :param pools: descriptions of pools that are to be there
+    :param namespace: of the pools that name none
+    :param clusters: Metal3Clusters of the namespace, whose endpoints may be names
+    """
+    texts = [(cluster["metadata"]["name"], ((cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}).get("host"))
+             for cluster in clusters]
+    endpoints = [(name, ip_texts.address(text)) for name, text in texts if text and ip_texts.is_address(text)]
+    found = []
+    for pool in pools:
+        subject = label(pool["name"], pool.get("namespace") or namespace)
+        kept = [ip_texts.address(text) for text in (pool.get("pre_allocations") or {}).values()
+                if ip_texts.is_address(text)]
+        found += [Problem("address-overlap", subject, field, f"{address}, the endpoint of cluster {name}",
+                          "ranges without it", "IPAM would give it to a machine: leave it out, or keep it "
+                          "(pre_allocations, under a name that no claim has)")
+                  for field, span in _ranges(subject, dict(pool))[0] for name, address in endpoints
+                  if contains(span, address) and address not in kept]
+    return found
+
+
 def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:
     """Return the Problem of a pool that is used and goes away, in a list.
 

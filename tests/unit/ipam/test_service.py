@@ -461,3 +461,35 @@ def test_a_pool_that_a_clusters_description_makes_is_left_to_it(cluster, labels,
         assert cluster.objects["IPPool", "p"] == before
     else:
         assert pools(cluster, given)[0]["action"] in ("updated", "deleted")
+
+
+def endpoint(cluster, address, name="prod"):
+    cluster.objects["Metal3Cluster", name] = {
+        "kind": "Metal3Cluster", "metadata": {"name": name, "namespace": "metal3"},
+        "spec": {"controlPlaneEndpoint": {"host": address, "port": 6443}}}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_range_with_the_endpoint_of_a_cluster_is_refused(cluster, check_mode):
+    endpoint(cluster, "192.0.2.25")
+    cluster.objects["Metal3Cluster", "empty"] = {"kind": "Metal3Cluster", "metadata": {"name": "empty"}}
+    assert pool_run(cluster, POOL)["changed"] is False
+    wider = dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")])
+    with pytest.raises(RefusedError, match=r"IPPool metal3/p: ranges\[0\]: found 192\.0\.2\.25, the endpoint of "):
+        pool_run(cluster, wider, check_mode=check_mode)
+    assert pools(cluster, dict(wider, pre_allocations={"endpoint": "192.0.2.25"}))[0]["action"] == "updated"
+    assert pools(cluster, GONE)[0]["action"] == "deleted"
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_who_may_not_read_clusters_is_warned(cluster, status, monkeypatch):
+    listed = cluster.list
+
+    def refusing(resource, *arguments, **options):
+        if resource.kind == "Metal3Cluster":
+            raise KubeError("no", status)
+        return listed(resource, *arguments, **options)
+
+    monkeypatch.setattr(cluster, "list", refusing)
+    warnings = pool_run(cluster, dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]))["warnings"]
+    assert ["not compared with the endpoints of clusters" in line for line in warnings] == [True] * (status == 403)
