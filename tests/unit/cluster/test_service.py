@@ -453,3 +453,14 @@ def test_a_teardown_does_not_take_a_pool_under_the_claims_of_others(plane, metad
             service.absent()
     else:
         assert service.absent()["changed"] is True
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": {}}, {"spec": {"address": "what", "pool": {"name": "c1-prov"}}},
+                                  {"spec": {"address": "198.18.0.21", "pool": {"name": "c1-prov"}}}])
+def test_an_address_object_that_lacks_fields_ends_no_run(plane, spec):
+    """Only its address, its pool and its claim are required, and that only of a spec that is there."""
+    run(plane, networks=NETWORKS)
+    plane.add("ipam.metal3.io/v1alpha1", "IPAddress", "by-hand", **spec)
+    with pytest.raises(RefusedError, match="no BareMetalHost in namespace metal3"):
+        run(plane, check_hosts=True, networks=NETWORKS)
+    assert run(plane, networks=NETWORKS)["changed"] is False
