@@ -89,7 +89,7 @@ class PoolService:
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
         found += self._of_clusters(known) + ipam_validation.endpoint_problems(
-            self.present, self.namespace, self._clusters())
+            self.present, self.namespace, self._clusters(), known.addresses)
         if not found:
             found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
         if found:

@@ -116,16 +116,18 @@ def _taken(subject: str, pool: Mapping[str, Any], current: Mapping[str, Any],
     return found
 
 
-def endpoint_problems(pools: Iterable[Mapping[str, Any]], namespace: str,
-                      clusters: Iterable[Mapping[str, Any]]) -> list[Problem]:
+def endpoint_problems(pools: Iterable[Mapping[str, Any]], namespace: str, clusters: Iterable[Mapping[str, Any]],
+                      addresses: Iterable[Mapping[str, Any]] = ()) -> list[Problem]:
     """Return the ranges with the endpoint of a cluster that is there, which IPAM would give to a machine.
 
-    One that is preallocated is kept free.
+    One that is preallocated, or that somebody has claimed for it, is given to nobody else.
 
     :param pools: descriptions of pools that are to be there
     :param namespace: of the pools that name none
     :param clusters: Metal3Clusters of the namespace, whose endpoints may be names
+    :param addresses: IPAddresses of the namespace
     """
+    claimed = [ip_texts.address(item["spec"]["address"]) for item in addresses]
     texts = [(cluster["metadata"]["name"], ((cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}).get("host"))
              for cluster in clusters]
     endpoints = [(name, ip_texts.address(text)) for name, text in texts if text and ip_texts.is_address(text)]
@@ -138,7 +140,7 @@ def endpoint_problems(pools: Iterable[Mapping[str, Any]], namespace: str,
                           "ranges without it", "IPAM would give it to a machine: leave it out, or keep it "
                           "(pre_allocations, under a name that no claim has)")
                   for field, span in _ranges(subject, dict(pool))[0] for name, address in endpoints
-                  if contains(span, address) and address not in kept]
+                  if contains(span, address) and address not in kept + claimed]
     return found
 
 

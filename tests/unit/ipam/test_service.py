@@ -481,6 +481,12 @@ def test_a_range_with_the_endpoint_of_a_cluster_is_refused(cluster, check_mode):
     assert pools(cluster, GONE)[0]["action"] == "deleted"
 
 
+def test_the_endpoint_of_a_cluster_may_be_claimed_for_it(cluster):
+    endpoint(cluster, "192.0.2.15")
+    cluster.allocate("p", "192.0.2.15", "endpoint")
+    assert pools(cluster, dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]))[0]["action"] == "updated"
+
+
 @pytest.mark.parametrize("status", [403, 404])
 def test_who_may_not_read_clusters_is_warned(cluster, status, monkeypatch):
     listed = cluster.list

@@ -165,7 +165,7 @@ def _pools(subject, description, facts, wanted):
             found += change_problems(pool, describe(current), description.namespace, used["allocations"])
     found += endpoint_problems(own, description.namespace, [
         other for other in facts.clusters if other["metadata"]["namespace"] == description.namespace
-        and not _is_own(other, description)])
+        and not _is_own(other, description)], facts.addresses)
     found = of_networks(found, description)
     more = _addresses_wanted(description, wanted)
     theirs: dict[str, int] = {}
