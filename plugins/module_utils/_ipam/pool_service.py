@@ -88,7 +88,7 @@ class PoolService:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
-        found += self._of_clusters(known) + ipam_validation.endpoint_problems(
+        found += self._of_clusters(known) + ipam_validation.reserved_problems(
             self.present, self.namespace, self._clusters(), known.addresses)
         if not found:
             found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]

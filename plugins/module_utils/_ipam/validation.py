@@ -14,7 +14,7 @@ from .._common.options.field_checks import shown
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import few
 from .._kube.objects.finalizers import deletion_of
-from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
+from .range import LONGEST_SEARCH, Address, Span, contains, network_of, overlap, size, span_of, too_far
 
 # IPAM's allocationStrategy without one.
 _STRATEGY = "sequential"
@@ -116,32 +116,38 @@ def _taken(subject: str, pool: Mapping[str, Any], current: Mapping[str, Any],
     return found
 
 
-def endpoint_problems(pools: Iterable[Mapping[str, Any]], namespace: str, clusters: Iterable[Mapping[str, Any]],
+def reserved_problems(pools: Iterable[Mapping[str, Any]], namespace: str, clusters: Iterable[Mapping[str, Any]],
                       addresses: Iterable[Mapping[str, Any]] = ()) -> list[Problem]:
-    """Return the ranges with the endpoint of a cluster that is there, which IPAM would give to a machine.
+    """Return the ranges with an address of somebody else's, which IPAM would give to a machine.
 
-    One that is preallocated, or that somebody has claimed for it, is given to nobody else.
+    These are endpoints of clusters that are there, and the DNS servers of the pool itself. One that is preallocated, or
+    that somebody has claimed for it, is given to nobody else.
 
     :param pools: descriptions of pools that are to be there
     :param namespace: of the pools that name none
     :param clusters: Metal3Clusters of the namespace, whose endpoints may be names
     :param addresses: IPAddresses of the namespace
     """
+    hosts = [(f"the endpoint of cluster {cluster['metadata']['name']}",
+              ((cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}).get("host")) for cluster in clusters]
     claimed = [ip_texts.address(item["spec"]["address"]) for item in addresses]
-    texts = [(cluster["metadata"]["name"], ((cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}).get("host"))
-             for cluster in clusters]
-    endpoints = [(name, ip_texts.address(text)) for name, text in texts if text and ip_texts.is_address(text)]
     found = []
     for pool in pools:
         subject = label(pool["name"], pool.get("namespace") or namespace)
-        kept = [ip_texts.address(text) for text in (pool.get("pre_allocations") or {}).values()
-                if ip_texts.is_address(text)]
-        found += [Problem("address-overlap", subject, field, f"{address}, the endpoint of cluster {name}",
-                          "ranges without it", "IPAM would give it to a machine: leave it out, or keep it "
-                          "(pre_allocations, under a name that no claim has)")
-                  for field, span in _ranges(subject, dict(pool))[0] for name, address in endpoints
-                  if contains(span, address) and address not in kept + claimed]
+        servers = [server for part in (pool, *(pool.get("ranges") or [])) for server in part.get("dns_servers") or []]
+        others = hosts + [("a DNS server of the pool", server) for server in dict.fromkeys(servers)]
+        kept = [*claimed, *_addresses((pool.get("pre_allocations") or {}).values())]
+        found += [Problem("address-overlap", subject, field, f"{address}, {words}", "ranges without it",
+                          "IPAM would give it to a machine: leave it out, or keep it (pre_allocations, under a name "
+                          "that no claim of a machine has)")
+                  for field, span in _ranges(subject, dict(pool))[0] for words, text in others
+                  for address in _addresses([text]) if contains(span, address) and address not in kept]
     return found
+
+
+def _addresses(texts: Iterable[Any]) -> list[Address]:
+    """Return those of some texts that are addresses; what is none is reported elsewhere, or is a name."""
+    return [ip_texts.address(text) for text in texts if text and ip_texts.is_address(text)]
 
 
 def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:

@@ -156,3 +156,20 @@ def test_a_pool_keeps_its_allocation_strategy(given, before, refused):
     found = ipam_validation.change_problems(
         pool(allocation_strategy=given), pool(name_prefix="prov", allocation_strategy=before), "metal3")
     assert [f"allocation_strategy: found {given}" in str(line).replace('"', "") for line in found] == [True] * refused
+
+
+@pytest.mark.parametrize("changes, refused", [
+    ({"dns_servers": ["198.51.100.2", "198.51.100.25"]}, True),
+    ({"ranges": [dict(GOOD["ranges"][0], dns_servers=["198.51.100.25"])]}, True),
+    ({"dns_servers": ["198.51.100.25"], "pre_allocations": {"dns": "198.51.100.25"}}, False),
+    ({"dns_servers": ["198.51.100.61"]}, False), ({"dns_servers": ["what"]}, False)])
+def test_a_range_has_no_dns_server_of_the_pool(changes, refused):
+    """A machine would be given its address, and no name be found any more."""
+    found = ipam_validation.reserved_problems([pool(**changes)], "metal3", [])
+    words = "ranges[0]: found 198.51.100.25, a DNS server of the pool"
+    assert [words in str(line) for line in found] == [True] * refused
+
+
+def test_a_dns_server_that_has_claimed_its_address_is_in_nobodys_way():
+    held = {"spec": {"address": "198.51.100.25"}}
+    assert ipam_validation.reserved_problems([pool(dns_servers=["198.51.100.25"])], "metal3", [], [held]) == []

@@ -15,7 +15,7 @@ from ..._ipam.pool import describe
 from ..._ipam.pool import render as render_pool
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
-from ..._ipam.validation import change_problems, deletion_problems, endpoint_problems, pool_problems
+from ..._ipam.validation import change_problems, deletion_problems, pool_problems, reserved_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.endpoint import stored_router
@@ -163,7 +163,7 @@ def _pools(subject, description, facts, wanted):
         if current is not None:
             used = usage(current, facts.addresses, facts.claims)
             found += change_problems(pool, describe(current), description.namespace, used["allocations"])
-    found += endpoint_problems(own, description.namespace, [
+    found += reserved_problems(own, description.namespace, [
         other for other in facts.clusters if other["metadata"]["namespace"] == description.namespace
         and not _is_own(other, description)], facts.addresses)
     found = of_networks(found, description)
