@@ -12,9 +12,12 @@ version_added: "0.1.0"
 description:
   - Takes a list of pools of Metal3's IP address manager (IPPool, C(ipam.metal3.io/v1alpha1)).
   - The list is checked as a whole before anything is written, by itself and against the pools that are there.
-    Overlapping ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that
-    do not fit, and changes that would leave an address in use outside its pool are all reported at once.
+    Overlapping ranges, ranges with the pool's gateway, a DNS server of it or the endpoint of a cluster, preallocated
+    addresses out of range, doubled or in use, gateways outside their network, prefixes that do not fit, and changes
+    that would leave an address in use outside its pool are all reported at once.
   - A pool with addresses in use is not deleted.
+  - A pool that the description of a cluster makes (M(metal3.baremetal.cluster), its
+    O(metal3.baremetal.cluster#module:networks)) is refused as long as that Cluster is there. It is changed there.
   - A pool that is being deleted is refused unless O(pools[].state) is V(absent). The address manager keeps it until its
     last claim is gone.
 options:

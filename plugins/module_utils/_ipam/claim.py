@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from typing import Any
 
+from .._common.addresses import ip_texts
 from .._common.options.field_checks import shown
 from .._common.problems.problem import Problem
 from .._kube.objects.finalizers import staying_problem
+from .._metal3.kinds import CLUSTER_LABEL
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
 
@@ -28,10 +31,12 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
     namespace = claim.get("namespace") or namespace
     labels = dict(claim.get("labels") or {})
     annotations = dict(claim.get("annotations") or {})
-    if claim.get("address"):
-        annotations[ADDRESS_ANNOTATION] = claim["address"]
+    address = _wished(claim)
+    if address:
+        # IPAM before 1.12.3 compares the text with that of the addresses it counts up (allocateAddress).
+        annotations[ADDRESS_ANNOTATION] = str(_readable(address) or address)
     if claim.get("cluster_name"):
-        labels["cluster.x-k8s.io/cluster-name"] = claim["cluster_name"]
+        labels[CLUSTER_LABEL] = claim["cluster_name"]
     metadata = {"name": claim["name"], "namespace": namespace}
     if labels:
         metadata["labels"] = labels
@@ -46,9 +51,21 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
             "spec": {"pool": {"name": claim["pool"], "namespace": namespace}}}
 
 
+def _wished(claim: Mapping[str, Any]) -> str | None:
+    """Return the address that a description asks for, None for any; one who knows IPAM may write its annotation."""
+    wished: str | None = claim.get("address") or (claim.get("annotations") or {}).get(ADDRESS_ANNOTATION)
+    return wished
+
+
+def _readable(text: Any) -> Address | None:
+    return ip_texts.address(text) if ip_texts.is_address(text) else None
+
+
 def pool_of(claim: dict[str, Any]) -> str | None:
-    """Return the name of the pool that a claim is for."""
-    return (claim["spec"].get("pool") or claim["spec"].get("poolRef") or {}).get("name")
+    """Return the name of the pool that a claim is for, or an address is of."""
+    spec = claim.get("spec") or {}
+    name: str | None = (spec.get("pool") or spec.get("poolRef") or {}).get("name")
+    return name
 
 
 def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]], usages: dict[str, dict[str, Any]],
@@ -77,8 +94,8 @@ def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]
                 "ip-claim", subject, "pool", shown(claim["pool"]),
                 f"one of {', '.join(sorted(pools)) or 'no pools'}",
                 "make the pool first (module ip_pool)"))
-        elif claim.get("address"):
-            mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
+        elif _wished(claim):
+            mistakes = _address(subject, dict(claim, address=_wished(claim)), pool, usages[claim["pool"]], wanted)
             found += mistakes
             if not mistakes:
                 free[claim["pool"]].take(claim["name"])
@@ -115,7 +132,8 @@ def change_problems(item: Any, current: dict[str, Any] | None, namespace: str) -
     addresses = [(obj["metadata"].get("annotations") or {}).get(ADDRESS_ANNOTATION)
                  for obj in (item, current)]
     status = current.get("status") or {}
-    if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1]:
+    if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1] \
+            and _readable(addresses[0]) != _readable(addresses[1]):
         found.append(Problem("ip-claim", subject, "address", shown(addresses[0]), "the address that the claim has",
                              "delete the claim first"))
     return found

@@ -11,10 +11,13 @@ from .._common.documents import object_shape
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import few
+from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._kube.reconcile.plan import Entry, absent, deletion
 from .._kube.reconcile.reconcile import Reconcile, Written
 from .._kube.reconcile.report import counts, difference
-from .._metal3.kinds import KNOWN, resource_for
+from .._kube.responses.advice import reading_failed
+from .._kube.responses.errors import KubeError
+from .._metal3.kinds import CLUSTER_LABEL, KNOWN, resource_for
 from . import pool as ipam_pool
 from . import validation as ipam_validation
 from .address_fields import FIELDS, outdated
@@ -64,6 +67,7 @@ class PoolService:
         self.namespace = params["namespace"]
         self.pools = params["pools"]
         self.present = [pool for pool in self.pools if is_present(pool)]
+        self.warnings: list[str] = []
         self.writes = PoolWrites(client, check_mode, progress, sleep, self)
 
     def run(self) -> dict[str, Any]:
@@ -77,12 +81,15 @@ class PoolService:
         results = [_pool_result(item, known) for item in written]
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed],
-                "warnings": [line for item in written if item.changed for line in _kept(item.entry, known)]}
+                "warnings": self.warnings + [
+                    line for item in written if item.changed for line in _kept(item.entry, known)]}
 
     def _entries(self, known: Addresses) -> list[Entry]:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
+        found += self._of_clusters(known) + ipam_validation.reserved_problems(
+            self.present, self.namespace, self._clusters(), known.addresses)
         if not found:
             found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
         if found:
@@ -103,8 +110,8 @@ class PoolService:
         current = known.pools.get(pool["name"])
         if current is None:
             return []
-        allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
-        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
+        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace,
+                                               known.usage(pool["name"])["allocations"])
 
     def _strategy(self) -> list[Problem]:
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
@@ -119,6 +126,37 @@ class PoolService:
         return [Problem("pool", f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
+
+    def _of_clusters(self, known: Addresses) -> list[Problem]:
+        """Return the pools that the description of a cluster makes.
+
+        The module cluster applies as the same manager: an apply without its labels and the cluster's name would take
+        these away, and the next one of the cluster what is written here.
+        """
+        stored = [known.pools[pool["name"]]["metadata"] for pool in self.pools if pool["name"] in known.pools]
+        labels = dict((metadata["name"], metadata.get("labels") or {}) for metadata in stored)
+        clusters = dict((name, found[CLUSTER_LABEL]) for name, found in labels.items()
+                        if found.get(MANAGED_BY_LABEL) == MANAGER and found.get(CLUSTER_LABEL))
+        there = [cluster for cluster in sorted(set(clusters.values()))
+                 if self.client.get(KNOWN["Cluster"], self.namespace, cluster) is not None]
+        return [Problem("owned-by-others", ipam_validation.label(name, self.namespace), "name",
+                        f"a pool that the description of cluster {cluster} makes", "a pool of no cluster",
+                        f"change it in the networks of cluster {cluster}, or choose another name")
+                for name, cluster in clusters.items() if cluster in there]
+
+    def _clusters(self) -> list[dict[str, Any]]:
+        """Return the Metal3Clusters of the namespace; IPAM may be without CAPM3."""
+        kind = KNOWN["Metal3Cluster"]
+        try:
+            clusters: list[dict[str, Any]] = self.client.list(kind, self.namespace)[0] if self.present else []
+        except KubeError as exc:
+            if exc.status not in (403, 404):
+                raise
+            if exc.status == 403:
+                self.warnings.append("the ranges of the pools are not compared with the endpoints of clusters: "
+                                     f"{reading_failed(exc, kind, self.namespace, self.client.server, 'list')}")
+            return []
+        return clusters
 
     def _use_problems(self, name: str, known: Addresses) -> list[Problem]:
         used = known.usage(name)["allocations"] if name in known.pools else []

@@ -4,6 +4,7 @@
 """The pools, addresses and claims of a namespace as an API server has them, and who has which address."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .._common.documents import object_shape
@@ -36,12 +37,11 @@ class Addresses:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
-        shapes = (object_shape.POOL, object_shape.ADDRESS, object_shape.ADDRESS, object_shape.CLAIM, object_shape.CLAIM)
-        pools, own, capi, claims, capi_claims = [
-            [object_shape.shaped(item, shape) for item in outcome.value] for outcome, shape in zip(outcomes, shapes)]
+        pools, own, capi, claims, capi_claims = [outcome.value for outcome in outcomes]
+        pools = [object_shape.shaped(item, object_shape.POOL) for item in pools]
         self.pools = by_name(pools)
-        self.addresses = [item for item in own + capi if item["spec"].get("address")]
-        self.claims = claims + capi_claims
+        self.addresses = readable(own + capi)
+        self.claims = [object_shape.shaped(item, object_shape.CLAIM) for item in claims + capi_claims]
 
     def claim(self, kind: str, name: str | None) -> dict[str, Any] | None:
         """Return one claim, or None."""
@@ -65,6 +65,12 @@ class Addresses:
             if (item["metadata"]["name"], (reference or {}).get("name")) == (answer, name):
                 return spec["address"]
         return None
+
+
+def readable(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the IPAddresses, of both kinds, that have an address; all their other fields may be missing."""
+    shaped = [object_shape.shaped(item, object_shape.ADDRESS) for item in items]
+    return [item for item in shaped if item["spec"].get("address")]
 
 
 def _listed(client: Any, resource: Resource, namespace: str) -> list[dict[str, Any]]:

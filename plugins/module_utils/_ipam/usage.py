@@ -9,6 +9,7 @@ from typing import Any
 
 from .._kube.objects.conditions import condition
 from .._kube.objects.finalizers import deletion_of
+from .claim import pool_of
 from .pool import describe
 from .range import Span, contains, size, span_of
 
@@ -36,11 +37,11 @@ def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[di
             spans.append(span_of(range_))
         except ValueError as exc:
             unreadable.append(f"pools[{number}]: {exc}")
-    claims = [claim for claim in claims if _pool_name(claim) == name]
+    claims = [claim for claim in claims if pool_of(claim) == name]
     by_name = dict(((claim["kind"], claim["metadata"]["name"]), claim) for claim in claims)
     allocations, leaked = [], []
     for item in addresses:
-        if _address_pool(item) != name:
+        if pool_of(item) != name:
             continue
         kind, claim_name = _address_claim(item)
         claim = by_name.get((kind, claim_name))
@@ -63,15 +64,6 @@ def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[di
         "leaked": leaked, "unanswered": [_unanswered(claim) for claim in claims if not _answered(claim)],
         "unreadable": unreadable,
     }
-
-
-def _pool_name(claim: dict[str, Any]) -> str | None:
-    spec = claim.get("spec") or {}
-    return (spec.get("pool") or spec.get("poolRef") or {}).get("name")
-
-
-def _address_pool(item: dict[str, Any]) -> str | None:
-    return _pool_name(item)
 
 
 def _address_claim(item: dict[str, Any]) -> tuple[str, str | None]:

@@ -14,7 +14,10 @@ from .._common.options.field_checks import shown
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import few
 from .._kube.objects.finalizers import deletion_of
-from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
+from .range import LONGEST_SEARCH, Address, Span, contains, network_of, overlap, size, span_of, too_far
+
+# IPAM's allocationStrategy without one.
+_STRATEGY = "sequential"
 
 
 def label(name: str, namespace: str) -> str:
@@ -59,13 +62,14 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
 
 
 def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: str,
-                    allocated: Iterable[str] = ()) -> list[Problem]:
-    """Return what IPAM's webhook would refuse in a change of an existing pool.
+                    allocations: Iterable[Mapping[str, Any]] = ()) -> list[Problem]:
+    """Return what IPAM's webhook would refuse in a change of an existing pool, or its controller could not serve.
 
     :param pool: the new description
     :param current: the description of the pool as it is
-    :param allocated: addresses in use (strings)
+    :param allocations: addresses in use, as ``usage.usage`` returns them
     """
+    allocations = list(allocations)
     subject = label(pool["name"], pool.get("namespace") or namespace)
     found = []
     prefix = pool.get("name_prefix") or pool["name"]
@@ -73,12 +77,77 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
         found.append(Problem(
             "pool", subject, "name_prefix", shown(prefix), f"{current['name_prefix']}, for it can't be changed",
             "keep the old value or make a pool of another name"))
+    strategy, before = (entry.get("allocation_strategy") or None for entry in (pool, current))
+    if strategy and strategy != (before or _STRATEGY):
+        found.append(Problem("pool", subject, "allocation_strategy", shown(strategy),
+                             f"{before or _STRATEGY}, for it can't be changed",
+                             "keep the old value or make a pool of another name"))
     spans = [span for _field, span in _ranges(subject, pool)[0]]
-    for address in allocated:
-        if not any(contains(span, ipaddress.ip_address(address)) for span in spans):
-            found.append(Problem("pool", subject, "ranges", f"no range with {address}", "every address that is in use",
+    for entry in allocations:
+        if not any(contains(span, ipaddress.ip_address(entry["address"])) for span in spans):
+            found.append(Problem("pool", subject, "ranges", f"no range with {entry['address']}",
+                                 "every address that is in use",
                                  "keep the address in a range until its claim is gone"))
+    return found + _taken(subject, pool, current, allocations)
+
+
+def _taken(subject: str, pool: Mapping[str, Any], current: Mapping[str, Any],
+           allocations: Iterable[Mapping[str, Any]]) -> list[Problem]:
+    """Return the new preallocations of addresses that other claims have.
+
+    IPAM tries to make the IPAddress that is there, for ever, and looks at no other claim of the pool before
+    (``createAddress``, ``m3UpdateAddresses`` in ``ippool_manager.go``). An address of a machine may be kept for a host,
+    which gets it when the machine is gone.
+    """
+    taken = dict((ipaddress.ip_address(entry["address"]), entry) for entry in allocations)
+    before = dict((claim, ipaddress.ip_address(text)) for claim, text in (current.get("pre_allocations") or {}).items())
+    found = []
+    for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
+        address = ipaddress.ip_address(text) if ip_texts.is_address(text) else None
+        entry = taken.get(address) if address is not None and before.get(claim) != address else None
+        if entry is None or entry["claim"] == claim:
+            continue
+        if _is_of_machine(claim, pool) and str(entry["owner"]).startswith("Metal3Data/"):
+            continue
+        holder = f"claim {entry['claim']}" if entry["claim"] else str(entry["object"])
+        found.append(Problem("pool", subject, f"pre_allocations.{claim}", f"{address}, which {holder} has",
+                             "a free address", "give it back first (module ip_claim), or choose another: IPAM would "
+                             "try it for ever, and answer no claim of the pool meanwhile"))
     return found
+
+
+def reserved_problems(pools: Iterable[Mapping[str, Any]], namespace: str, clusters: Iterable[Mapping[str, Any]],
+                      addresses: Iterable[Mapping[str, Any]] = ()) -> list[Problem]:
+    """Return the ranges with an address of somebody else's, which IPAM would give to a machine.
+
+    These are endpoints of clusters that are there, and the DNS servers of the pool itself. One that is preallocated, or
+    that somebody has claimed for it, is given to nobody else.
+
+    :param pools: descriptions of pools that are to be there
+    :param namespace: of the pools that name none
+    :param clusters: Metal3Clusters of the namespace, whose endpoints may be names
+    :param addresses: IPAddresses of the namespace
+    """
+    hosts = [(f"the endpoint of cluster {cluster['metadata']['name']}",
+              ((cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}).get("host")) for cluster in clusters]
+    claimed = [ip_texts.address(item["spec"]["address"]) for item in addresses]
+    found = []
+    for pool in pools:
+        subject = label(pool["name"], pool.get("namespace") or namespace)
+        servers = [server for part in (pool, *(pool.get("ranges") or [])) for server in part.get("dns_servers") or []]
+        others = hosts + [("a DNS server of the pool", server) for server in dict.fromkeys(servers)]
+        kept = [*claimed, *_addresses((pool.get("pre_allocations") or {}).values())]
+        found += [Problem("address-overlap", subject, field, f"{address}, {words}", "ranges without it",
+                          "IPAM would give it to a machine: leave it out, or keep it (pre_allocations, under a name "
+                          "that no claim of a machine has)")
+                  for field, span in _ranges(subject, dict(pool))[0] for words, text in others
+                  for address in _addresses([text]) if contains(span, address) and address not in kept]
+    return found
+
+
+def _addresses(texts: Iterable[Any]) -> list[Address]:
+    """Return those of some texts that are addresses; what is none is reported elsewhere, or is a name."""
+    return [ip_texts.address(text) for text in texts if text and ip_texts.is_address(text)]
 
 
 def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:
@@ -262,17 +331,19 @@ def _capacity(subject: str, pool: Mapping[str, Any], spans: list[Span], needed: 
 
 
 def _kept_for_others(pool: Mapping[str, Any], spans: list[Span]) -> list[str]:
-    """Return the names under which a pool keeps addresses that no claim of a machine can have.
-
-    Those are named ``<Metal3Data>-<pool>`` or ``<host>-<pool>`` (CAPM3, ``m3IPClaimObjectMeta``).
-    """
+    """Return the names under which a pool keeps addresses that no claim of a machine can have."""
     found: dict[Any, str] = {}
     for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
-        if ip_texts.is_address(text) and not claim.endswith(f"-{pool.get('name')}"):
+        if ip_texts.is_address(text) and not _is_of_machine(claim, pool):
             address = ipaddress.ip_address(text)
             if any(contains(span, address) for span in spans):
                 found.setdefault(address, claim)
     return list(found.values())
+
+
+def _is_of_machine(claim: str, pool: Mapping[str, Any]) -> bool:
+    """Say whether a claim may be a machine's: ``<Metal3Data>-<pool>``, ``<host>-<pool>`` (``m3IPClaimObjectMeta``)."""
+    return claim.endswith(f"-{pool.get('name')}")
 
 
 def _doubled(pools: list[dict[str, Any]], namespace: str) -> list[Problem]:

@@ -10,6 +10,8 @@ from .conversion import stored
 
 # What the groups of all kinds of Metal³ and Cluster API end with.
 GROUPS = ("metal3.io", "cluster.x-k8s.io")
+# On what is of a cluster (Cluster API, api/core/v1beta2: ClusterNameLabel).
+CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 CAPI_VERSION = "v1beta2"
 # cluster-api-provider-metal-stack 0.8, api/v1alpha1.
 METALSTACK_VERSION = "v1alpha1"

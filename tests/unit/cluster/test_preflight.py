@@ -98,6 +98,21 @@ def test_an_endpoint_that_a_pool_keeps_free_is_good():
     assert problems(facts(pools={"p": reserved})) == []
 
 
+@pytest.mark.parametrize("address, kept, refused", [
+    ("198.18.0.20", {}, True), ("198.18.0.29", {}, True), ("198.18.0.30", {}, False), ("api.example.org", {}, False),
+    ("198.18.0.25", {"endpoint-of-c2": "198.18.0.25"}, False)])
+def test_a_range_has_no_endpoint_of_another_cluster(address, kept, refused):
+    """IPAM would give it to a machine."""
+    networks = copy.deepcopy(PARAMS["networks"])
+    networks["prov"]["ipv4"]["pre_allocations"] = kept
+    elsewhere = other_cluster("c3", "198.18.0.21")
+    elsewhere["metadata"]["namespace"] = "other"
+    own = other_cluster("c1", "198.18.0.10")
+    found = problems(facts(clusters=[other_cluster("c2", address), elsewhere, own]), networks=networks)
+    assert [f"networks.prov.ipv4.ranges[0]: found {address}, the endpoint of cluster c2" in str(line)
+            for line in found] == [True] * refused
+
+
 def test_a_preallocation_is_for_a_host_that_there_is():
     networks = copy.deepcopy(PARAMS["networks"])
     networks["prov"]["ipv4"]["pre_allocations"] = {"a-c1-prov": "198.18.0.20", "c1-one-0-c1-prov": "198.18.0.21"}

@@ -253,7 +253,8 @@ def test_what_is_left_of_a_deleted_cluster():
     busy = {"kind": "BareMetalHost", "metadata": {"name": "h"}, "spec": {},
             "status": {"provisioning": {"state": "deprovisioning"}}}
     other = {"kind": "IPPool", "metadata": {"name": "x"}, "spec": {"clusterName": "other"}}
-    rest = leftovers(of([pool, address, busy, other]), "c1", ["h"])
+    bare = {"kind": "IPAddress", "metadata": {"name": "b"}}
+    rest = leftovers(of([pool, address, bare, busy, other]), "c1", ["h"])
     assert rest == ["IPPool c1-p", "addresses 198.18.0.20", "host h in state deprovisioning"]
     busy["status"]["provisioning"]["state"] = "available"
     assert leftovers(of([busy, other]), "c1", ["h"]) == []

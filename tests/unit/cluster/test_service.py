@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes.clusters import IMAGE, OTHER_IMAGE, Plane, run
+from fakes.clusters import IMAGE, OTHER_IMAGE, Plane, run, service_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -398,3 +398,69 @@ def test_a_health_check_refers_to_its_template_in_the_version_that_is_served(pla
     [check] = [item for (kind, _name), item in plane.objects.items() if kind == "MachineHealthCheck"]
     reference = check["spec"]["remediation"]["templateRef"]
     assert reference["apiVersion"] == f"infrastructure.cluster.x-k8s.io/{expected}"
+
+
+def test_a_pool_of_another_cluster_is_not_taken_over(plane):
+    """``c1-a`` with the network ``prov`` and ``c1`` with ``a-prov`` would have a pool of one name."""
+    theirs = dict(NETWORKS["prov"], ipv4=dict(NETWORKS["prov"]["ipv4"], ranges=[
+        {"start": "198.18.0.40", "end": "198.18.0.49"}]))
+    endpoint = {"host": "198.18.0.11", "holder": "none"}
+    run(plane, name="c1-a", endpoint=endpoint, networks={"prov": theirs})
+    before = plane.spec("IPPool", "c1-a-prov")
+    own = {"a-prov": NETWORKS["prov"]}
+    with pytest.raises(RefusedError, match="adopt: found IPPool c1-a-prov of cluster c1-a, which others have made"):
+        run(plane, networks=own)
+    assert plane.spec("IPPool", "c1-a-prov") == before and "c1" not in plane.names("Cluster")
+    assert run(plane, networks=own, adopt="c1")["changed"] is True
+    assert plane.spec("IPPool", "c1-a-prov")["clusterName"] == "c1"
+    assert run(plane, networks=own)["changed"] is False
+
+
+def shared_pool(plane):
+    """Let ``c2`` take addresses of the pool of ``c1``, and return this pool's name."""
+    run(plane, networks=NETWORKS)
+    theirs = {"prov": {"interface": "eth0", "ipv4": {"pool": "c1-prov"}}}
+    run(plane, name="c2", endpoint={"host": "198.18.0.11", "holder": "none"}, networks=theirs)
+    return "c1-prov"
+
+
+def test_a_teardown_does_not_take_a_pool_from_another_cluster(plane):
+    pool = shared_pool(plane)
+    with pytest.raises(RefusedError, match=(
+            f"cluster metal3/c1: found IPPool {pool}, which is needed by Metal3DataTemplate c2-control-plane-[0-9a-f]+ "
+            "of cluster c2")):
+        service_of(plane, confirm="c1").absent()
+    assert "c1" in plane.names("Cluster") and pool in plane.names("IPPool")
+    # That has no pool of its own.
+    assert service_of(plane, confirm="c2", name="c2").absent()["changed"] is True
+    assert service_of(plane, confirm="c1").absent()["changed"] is True
+
+
+@pytest.mark.parametrize("metadata, needed", [
+    ({}, True), ({"labels": {"cluster.x-k8s.io/cluster-name": "c2"}}, True),
+    ({"labels": {"cluster.x-k8s.io/cluster-name": "c1"}}, False),
+    ({"labels": {"cluster.x-k8s.io/cluster-name": "gone"}}, False),
+    ({"ownerReferences": [{"kind": "Metal3Data", "name": "c1-one-0"}]}, False),
+    ({"deletionTimestamp": "2026-11-25T20:00:00Z"}, False)])
+def test_a_teardown_does_not_take_a_pool_under_the_claims_of_others(plane, metadata, needed):
+    run(plane, networks=NETWORKS)
+    plane.add("cluster.x-k8s.io/v1beta2", "Cluster", "c2", spec={})
+    claim = plane.add("ipam.metal3.io/v1alpha1", "IPClaim", "storage-head", spec={"pool": {"name": "c1-prov"}})
+    claim["metadata"].update(metadata)
+    service = service_of(plane, confirm="c1")
+    if needed:
+        with pytest.raises(RefusedError, match="IPPool c1-prov, which is needed by IPClaim storage-head of "):
+            service.absent()
+    else:
+        assert service.absent()["changed"] is True
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": {}}, {"spec": {"address": "what", "pool": {"name": "c1-prov"}}},
+                                  {"spec": {"address": "198.18.0.21", "pool": {"name": "c1-prov"}}}])
+def test_an_address_object_that_lacks_fields_ends_no_run(plane, spec):
+    """Only its address, its pool and its claim are required, and that only of a spec that is there."""
+    run(plane, networks=NETWORKS)
+    plane.add("ipam.metal3.io/v1alpha1", "IPAddress", "by-hand", **spec)
+    with pytest.raises(RefusedError, match="no BareMetalHost in namespace metal3"):
+        run(plane, check_hosts=True, networks=NETWORKS)
+    assert run(plane, networks=NETWORKS)["changed"] is False

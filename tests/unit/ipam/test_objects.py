@@ -185,3 +185,28 @@ def test_preallocations_are_written_as_ipam_spells_addresses():
     """IPAM compares what it hands out with the text of a preallocation (getIndexes), and gave this one to anybody."""
     pool = {"name": "prov", "ranges": [{"subnet": "2001:db8::/64"}], "pre_allocations": {"vip": "2001:DB8:0::000A"}}
     assert ipam_pool.render(pool, "metal3")["spec"]["preAllocations"] == {"vip": "2001:db8::a"}
+
+
+def test_the_address_of_a_claim_is_written_as_ipam_spells_addresses():
+    """IPAM before 1.12.3 compares texts, and counts on to the end of the range when none is like this one."""
+    wish = {"name": "vip", "pool": "prov", "address": "2001:DB8:0::000A"}
+    assert ipam_claim.render(wish, "metal3")["metadata"]["annotations"] == {"ipAddress": "2001:db8::a"}
+
+
+def stored_claim(address):
+    item = ipam_claim.render({"name": "vip", "pool": "prov"}, "metal3")
+    return dict(item, metadata=dict(item["metadata"], annotations={"ipAddress": address}),
+                status={"address": {"name": "prov-1"}})
+
+
+@pytest.mark.parametrize("before, refused", [("2001:DB8:0::000A", False), ("2001:db8::b", True), ("what", True)])
+def test_a_claim_may_spell_the_address_that_it_has_otherwise(before, refused):
+    item = ipam_claim.render({"name": "vip", "pool": "prov", "address": "2001:db8::a"}, "metal3")
+    assert len(ipam_claim.change_problems(item, stored_claim(before), "metal3")) == int(refused)
+
+
+def test_an_address_that_an_annotation_asks_for_is_checked_as_well():
+    wish = {"name": "a", "annotations": {"ipAddress": "198.51.100.21"}}
+    names, lines = refused([wish], TWO_TAKEN)
+    assert names == ["a"] and "address: found 198.51.100.21, which x has" in str(lines[0])
+    assert refused([dict(wish, annotations={"ipAddress": "198.51.100.23"})], TWO_TAKEN) == ([], [])

@@ -4,6 +4,8 @@
 """Pools and claims that change between reading and writing, against an API server in memory."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from fakes.kubernetes import Server
 from fakes.progress import Reports
@@ -439,3 +441,61 @@ def test_no_new_claim_is_made_for_a_pool_that_is_being_deleted(stocked):
             claims(stocked, dict(CLAIM, name=name))
     # The pool stays for those that have an address of it.
     assert claims(stocked, dict(CLAIM, name="e"))[0]["address"] == "192.0.2.11"
+
+
+@pytest.mark.parametrize("given", [dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]), GONE])
+@pytest.mark.parametrize("labels, is_there, refused", [
+    ({"app.kubernetes.io/managed-by": "metal3.baremetal", "cluster.x-k8s.io/cluster-name": "prod"}, True, True),
+    ({"app.kubernetes.io/managed-by": "metal3.baremetal", "cluster.x-k8s.io/cluster-name": "prod"}, False, False),
+    # IPAM labels a pool with cluster_name.
+    ({"cluster.x-k8s.io/cluster-name": "prod"}, True, False)])
+def test_a_pool_that_a_clusters_description_makes_is_left_to_it(cluster, labels, is_there, refused, given):
+    """Both write as one manager: what only the cluster says, its labels among it, an apply without it takes away."""
+    cluster.objects["IPPool", "p"]["metadata"]["labels"] = labels
+    if is_there:
+        cluster.objects["Cluster", "prod"] = {"kind": "Cluster", "metadata": {"name": "prod"}}
+    before = copy.deepcopy(cluster.objects["IPPool", "p"])
+    if refused:
+        with pytest.raises(RefusedError, match="IPPool metal3/p: name: found a pool that the description of cluster "):
+            pools(cluster, given)
+        assert cluster.objects["IPPool", "p"] == before
+    else:
+        assert pools(cluster, given)[0]["action"] in ("updated", "deleted")
+
+
+def endpoint(cluster, address, name="prod"):
+    cluster.objects["Metal3Cluster", name] = {
+        "kind": "Metal3Cluster", "metadata": {"name": name, "namespace": "metal3"},
+        "spec": {"controlPlaneEndpoint": {"host": address, "port": 6443}}}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_range_with_the_endpoint_of_a_cluster_is_refused(cluster, check_mode):
+    endpoint(cluster, "192.0.2.25")
+    cluster.objects["Metal3Cluster", "empty"] = {"kind": "Metal3Cluster", "metadata": {"name": "empty"}}
+    assert pool_run(cluster, POOL)["changed"] is False
+    wider = dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")])
+    with pytest.raises(RefusedError, match=r"IPPool metal3/p: ranges\[0\]: found 192\.0\.2\.25, the endpoint of "):
+        pool_run(cluster, wider, check_mode=check_mode)
+    assert pools(cluster, dict(wider, pre_allocations={"endpoint": "192.0.2.25"}))[0]["action"] == "updated"
+    assert pools(cluster, GONE)[0]["action"] == "deleted"
+
+
+def test_the_endpoint_of_a_cluster_may_be_claimed_for_it(cluster):
+    endpoint(cluster, "192.0.2.15")
+    cluster.allocate("p", "192.0.2.15", "endpoint")
+    assert pools(cluster, dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]))[0]["action"] == "updated"
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_who_may_not_read_clusters_is_warned(cluster, status, monkeypatch):
+    listed = cluster.list
+
+    def refusing(resource, *arguments, **options):
+        if resource.kind == "Metal3Cluster":
+            raise KubeError("no", status)
+        return listed(resource, *arguments, **options)
+
+    monkeypatch.setattr(cluster, "list", refusing)
+    warnings = pool_run(cluster, dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")]))["warnings"]
+    assert ["not compared with the endpoints of clusters" in line for line in warnings] == [True] * (status == 403)

@@ -111,6 +111,65 @@ def test_a_pool_must_hold_what_will_be_asked_of_it():
 
 def test_changes_that_the_webhook_refuses():
     changed = pool(name_prefix="new", ranges=[{"start": "198.51.100.30", "end": "198.51.100.60"}])
-    lines = ipam_validation.change_problems(changed, pool(name_prefix="prov"), "metal3", ["198.51.100.20"])
+    lines = ipam_validation.change_problems(
+        changed, pool(name_prefix="prov"), "metal3", [taken("198.51.100.20", "c")])
     assert ["name_prefix" in str(lines[0]), "198.51.100.20" in str(lines[1])] == [True, True]
-    assert ipam_validation.change_problems(GOOD, pool(name_prefix="prov"), "metal3", ["198.51.100.20"]) == []
+    assert ipam_validation.change_problems(
+        GOOD, pool(name_prefix="prov"), "metal3", [taken("198.51.100.20", "c")]) == []
+
+
+def taken(address, claim, owner=None):
+    return {"address": address, "claim": claim, "owner": owner}
+
+
+@pytest.mark.parametrize("given, before, used, words", [
+    ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "other"), "198.51.100.20, which claim other has"),
+    # The first address of before was another one.
+    ({"head": "198.51.100.20"}, {"head": "198.51.100.21"}, taken("198.51.100.20", "other"), "which claim other has"),
+    ({"h1-prov": "198.51.100.20"}, {}, taken("198.51.100.20", "other"), "which claim other has"),
+    # That of a machine goes with it, for example when its host gets the address for good.
+    ({"h1-prov": "198.51.100.20"}, {}, taken("198.51.100.20", "data-0-prov", "Metal3Data/data-0"), None),
+    ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "data-0-prov", "Metal3Data/data-0"), "claim data-0-prov"),
+    ({"head": "198.51.100.20"}, {"head": "198.51.100.20"}, taken("198.51.100.20", "other"), None),
+    ({"head": "198.51.100.20"}, {}, taken("198.51.100.20", "head"), None),
+    ({"head": "198.51.100.20"}, {}, taken("198.51.100.21", "head"), None)])
+def test_an_address_in_use_is_not_kept_for_another_claim(given, before, used, words):
+    """IPAM would try to give it to that one for ever, and no other claim of the pool gets an answer meanwhile."""
+    found = ipam_validation.change_problems(
+        pool(pre_allocations=given), pool(name_prefix="prov", pre_allocations=before), "metal3", [used])
+    assert len(found) == (1 if words else 0)
+    assert all(words in str(line) and "IPPool metal3/prov: pre_allocations." in str(line) for line in found)
+
+
+def test_an_address_of_ipv6_in_use_is_found_however_it_is_spelled():
+    six = {"name": "six", "ranges": [{"subnet": "2001:db8::/64"}]}
+    found = ipam_validation.change_problems(
+        dict(six, pre_allocations={"head": "2001:0DB8::0020"}), dict(six, name_prefix="six"), "metal3",
+        [taken("2001:db8::20", "other")])
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("given, before, refused", [
+    ("random", None, True), ("random", "sequential", True), ("sequential", "random", True),
+    ("sequential", None, False), (None, "random", False), ("random", "random", False)])
+def test_a_pool_keeps_its_allocation_strategy(given, before, refused):
+    found = ipam_validation.change_problems(
+        pool(allocation_strategy=given), pool(name_prefix="prov", allocation_strategy=before), "metal3")
+    assert [f"allocation_strategy: found {given}" in str(line).replace('"', "") for line in found] == [True] * refused
+
+
+@pytest.mark.parametrize("changes, refused", [
+    ({"dns_servers": ["198.51.100.2", "198.51.100.25"]}, True),
+    ({"ranges": [dict(GOOD["ranges"][0], dns_servers=["198.51.100.25"])]}, True),
+    ({"dns_servers": ["198.51.100.25"], "pre_allocations": {"dns": "198.51.100.25"}}, False),
+    ({"dns_servers": ["198.51.100.61"]}, False), ({"dns_servers": ["what"]}, False)])
+def test_a_range_has_no_dns_server_of_the_pool(changes, refused):
+    """A machine would be given its address, and no name be found any more."""
+    found = ipam_validation.reserved_problems([pool(**changes)], "metal3", [])
+    words = "ranges[0]: found 198.51.100.25, a DNS server of the pool"
+    assert [words in str(line) for line in found] == [True] * refused
+
+
+def test_a_dns_server_that_has_claimed_its_address_is_in_nobodys_way():
+    held = {"spec": {"address": "198.51.100.25"}}
+    assert ipam_validation.reserved_problems([pool(dns_servers=["198.51.100.25"])], "metal3", [], [held]) == []

@@ -15,7 +15,7 @@ from ..._ipam.pool import describe
 from ..._ipam.pool import render as render_pool
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
-from ..._ipam.validation import change_problems, deletion_problems, pool_problems
+from ..._ipam.validation import change_problems, deletion_problems, pool_problems, reserved_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.endpoint import stored_router
@@ -162,8 +162,10 @@ def _pools(subject, description, facts, wanted):
         current = facts.pools.get(pool["name"])
         if current is not None:
             used = usage(current, facts.addresses, facts.claims)
-            found += change_problems(pool, describe(current), description.namespace,
-                                     [entry["address"] for entry in used["allocations"]])
+            found += change_problems(pool, describe(current), description.namespace, used["allocations"])
+    found += reserved_problems(own, description.namespace, [
+        other for other in facts.clusters if other["metadata"]["namespace"] == description.namespace
+        and not _is_own(other, description)], facts.addresses)
     found = of_networks(found, description)
     more = _addresses_wanted(description, wanted)
     theirs: dict[str, int] = {}
@@ -304,13 +306,18 @@ def _networks(texts):
     return [str(ip_texts.network(text)) if ip_texts.is_network(text) else text for text in texts]
 
 
+def _is_own(infrastructure, description):
+    """Say whether a Metal3Cluster of the namespace is the cluster's."""
+    # By a class of the user's it has another name than the cluster.
+    return description.name in (infrastructure["metadata"]["name"],
+                                (infrastructure["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
+
+
 def _endpoint(subject, description, facts):
     found = []
     endpoint = description.endpoint
     for other in facts.clusters:
-        # By a class of the user's it has another name than the cluster.
-        names = (other["metadata"]["name"], (other["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
-        same = other["metadata"]["namespace"] == description.namespace and description.name in names
+        same = other["metadata"]["namespace"] == description.namespace and _is_own(other, description)
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
         if not same and theirs.get("host") and theirs.get("port") == endpoint["port"] \
                 and ip_texts.is_same_host(str(theirs["host"]), endpoint["host"]):

@@ -250,7 +250,7 @@ class ClusterDescription:
         # The node's address is in the meta data, on which networks ever the machine is.
         networks = {*self.attached(group), self.node_ip_network}
         found = set(use.pool for use in self.pool_uses if use.network in networks)
-        return sorted(found.union(*(_named_pools(group.get(option)) for option in _AS_CAPM3_TAKES_IT)))
+        return sorted(found.union(*(named_pools(group.get(option)) for option in _AS_CAPM3_TAKES_IT)))
 
     @cached_property
     def pools_of_data(self) -> dict[str, str]:
@@ -259,7 +259,7 @@ class ClusterDescription:
         found: dict[str, str] = {}
         for group in self.groups:
             for option in _AS_CAPM3_TAKES_IT:
-                for pool in _named_pools(group.get(option)):
+                for pool in named_pools(group.get(option)):
                     if pool not in known:
                         found.setdefault(pool, self.option_path(group, option))
         return found
@@ -293,11 +293,11 @@ def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, An
     return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
 
 
-def _named_pools(data: Any) -> Iterator[str]:
+def named_pools(data: Any) -> Iterator[str]:
     """Yield the names of the IPPools of Metal3's own kind in meta data or network data of a Metal3DataTemplate."""
     if isinstance(data, (list, tuple)):
         for item in data:
-            yield from _named_pools(item)
+            yield from named_pools(item)
     for key, value in data.items() if isinstance(data, Mapping) else ():
         if key in _NAMES_OF_POOLS:
             found = [value]
@@ -306,7 +306,7 @@ def _named_pools(data: Any) -> Iterator[str]:
                      if isinstance(item, Mapping) and item.get("kind") in (None, "", "IPPool")
                      and item.get("apiGroup") in (None, "", "ipam.metal3.io")]
         else:
-            yield from _named_pools(value)
+            yield from named_pools(value)
             continue
         yield from (name for name in found if name and isinstance(name, str))
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
 from ..._host.state import lock as host_lock
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
@@ -22,6 +23,7 @@ from ..workflow.reading import read_all
 from ..workflow.rollout_stop import is_stopped, sets_of
 from ..workflow.snapshot import Snapshot
 from ..writing import ownership as cluster_ownership
+from ..writing import prune as cluster_prune
 from ..writing.entries import removal_difference
 from . import stopping
 from .resource_set_service import ResourceSets
@@ -54,10 +56,11 @@ def remove(run: ClusterRun) -> dict[str, Any]:
                       for failure in paused(snapshot)]
     found += [Problem("cluster-paused", run.subject, "parts", failure.subject, "parts that are not paused",
                       f"{failure.cause}; {failure.next_step}") for failure in paused_parts(snapshot)]
+    rest = [item for kind in run.provider.template_kinds for item in objects[kind] if belongs(item, run.name)]
+    found += _shared(run, [item for item in rest if item["kind"] == "IPPool" and not is_going(item)], objects)
     if found:
         raise RefusedError(found, run.names)
     hosts = sorted(host["metadata"]["name"] for host in used)
-    rest = [item for kind in run.provider.template_kinds for item in objects[kind] if belongs(item, run.name)]
     if stored is None and not any(item["kind"] in CLASS_KINDS for item in rest):
         run.writes.provider = without_classes(run.provider)
     of_others = [item for item in rest if _is_others(run, item)]
@@ -105,6 +108,18 @@ def _unconfirmed(run: ClusterRun) -> list[Problem]:
         "confirmation-missing", run.subject, "confirm", given or None, what,
         f"deleting a cluster wipes the disks of its machines; to continue set {confirmation.VARIABLE}={wanted} in "
         f"a playbook (module option confirm){why}")]
+
+
+def _shared(run: ClusterRun, pools: list[dict[str, Any]], objects: dict[str, list[dict[str, Any]]]) -> list[Problem]:
+    """Return the pools of the cluster that others need.
+
+    A pool that is being deleted gives nobody an address any more that lasts, and goes with the last claim.
+    """
+    shared = [(pool, cluster_prune.used_by_others(objects, pool, run.name))
+              for pool in pools if not _is_others(run, pool)]
+    return [Problem("ip-pool-in-use", run.subject, "", f"{title_of(pool)}, which is needed by {few(users, 5)} too",
+                    "pools that this cluster alone needs", "delete claims of no cluster; give another cluster a pool "
+                    "of its own, or tear it down first") for pool, users in shared if users]
 
 
 def _sweep(run: ClusterRun, objects: dict[str, list[dict[str, Any]]]) -> None:

@@ -11,6 +11,8 @@ from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._ipam.claim import pool_of
+from ..._ipam.reading import readable
 from ..._kube.api.follow import follow_kinds
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.precondition import uid_of
@@ -290,8 +292,8 @@ def leftovers(objects, cluster, hosts, is_others=lambda item: False, provider=No
             rest.append(f"{kind} {', '.join(names)}")
     pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or []
                 if belongs(item, cluster) and not is_others(item))
-    used = sorted(item["spec"]["address"] for item in objects.get("IPAddress") or []
-                  if item["spec"]["pool"].get("name") in pools)
+    used = sorted(item["spec"]["address"] for item in readable(objects.get("IPAddress") or [])
+                  if pool_of(item) in pools)
     if used:
         rest.append(f"addresses {', '.join(used)}")
     for host in objects.get("BareMetalHost") or []:

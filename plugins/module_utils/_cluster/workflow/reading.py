@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..._common.waiting import parallel
-from ..._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from ..._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES, readable
 from ..._kube.api import bulk
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -27,7 +27,7 @@ def read_all(client, namespace, provider):
     if not more:
         return objects, []
     objects["IPAddressClaim"] = values[-1]
-    return objects, values[-3] + values[-2]
+    return objects, readable(values[-3] + values[-2])
 
 
 def _lists(client, namespace, resources, provider):

@@ -8,10 +8,11 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 from __future__ import annotations
 
 from ..._common.texts.plain_text import gist
+from ..._metal3 import kinds
 from ..description.providers import ALL_KINDS, provider_of_cluster
 from . import remediations
 
-CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
+CLUSTER_LABEL = kinds.CLUSTER_LABEL
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 SET_LABEL = "cluster.x-k8s.io/set-name"

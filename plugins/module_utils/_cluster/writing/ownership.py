@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..._common.problems.problem import Problem
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from ..._kube.objects.titles import title_of
+from ..workflow.snapshot import CLUSTER_LABEL
 from ..workflow.topology import is_made_of_topology
 from .prune import ours
 
@@ -23,8 +24,8 @@ def problems(subject, description, desired, objects, adopt):
     if adopt == description.name:
         return []
     stored = dict(((kind, item["metadata"]["name"]), item) for kind, items in objects.items() for item in items)
-    foreign = [title_of(item) for item in desired
-               if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description.name)]
+    found = [stored.get((item["kind"], item["metadata"]["name"])) for item in desired]
+    foreign = [_title(item, description.name) for item in found if _is_foreign(item, description.name)]
     return [_mistake(subject, ", ".join(foreign), description.name)] if foreign else []
 
 
@@ -37,16 +38,29 @@ def deletion_problem(subject, name, item, adopt):
     """
     if adopt == name or not _is_foreign(item, name):
         return None
-    return _mistake(subject, title_of(item), name)
+    return _mistake(subject, _title(item, name), name)
 
 
 def _is_foreign(item, cluster):
     if item is None or is_made_of_topology(item):
         return False
     if item["kind"] == "IPPool":
-        # Pools are shared, and module ip_pool makes them too.
-        return (item["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != MANAGER
+        # IPAM writes the cluster's label, which one that was only just made may not have yet.
+        return (item["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != MANAGER \
+            or _other_cluster(item, cluster) is not None
     return not ours(item, cluster)
+
+
+def _other_cluster(item, cluster):
+    """Return the name of the other cluster that an object is of by its label, None when there is none."""
+    labelled = (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
+    return labelled if labelled not in (None, cluster) else None
+
+
+def _title(item, cluster):
+    # Names of two clusters with those of their networks may come to the same name of a pool.
+    other = _other_cluster(item, cluster) if item["kind"] == "IPPool" else None
+    return title_of(item) + (f" of cluster {other}" if other else "")
 
 
 def _mistake(subject, names, cluster):

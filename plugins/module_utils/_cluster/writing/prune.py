@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
+from ..._ipam.claim import pool_of
 from ..._ipam.usage import CLAIM_KINDS, usage
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
+from ..description.model import named_pools
 from ..description.providers import CLASS_KINDS
 from ..render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
 from ..workflow.snapshot import CLUSTER_LABEL, SET_LABEL, cloned_from, is_standalone
@@ -114,6 +117,38 @@ def undescribed_pools(objects, addresses, desired, cluster):
     return [(pool, _templates_with(templates, pool) + _holders(pool, addresses, claims))
             for pool in objects.get("IPPool") or []
             if ours(pool, cluster) and pool["metadata"]["name"] not in wanted and not is_going(pool)]
+
+
+def used_by_others(objects, pool, cluster):
+    """Return in words who else needs an IPPool of a cluster: other clusters, and claims that are nobody's.
+
+    What is being deleted does not count, nor what is left of a cluster that is not there any more.
+
+    :param objects: dict of kind to list of objects: Clusters, Metal3DataTemplates and claims
+    :param cluster: name of the cluster that goes
+    """
+    name = pool["metadata"]["name"]
+    others = set(item["metadata"]["name"] for item in objects.get("Cluster") or [] if not is_going(item)) - {cluster}
+    templates = [item for item in objects.get("Metal3DataTemplate") or []
+                 if _cluster_of(item) in others and not is_going(item) and name in named_pools(item.get("spec"))]
+    claims = [claim for kind in CLAIM_KINDS for claim in objects.get(kind) or []
+              if pool_of(claim) == name and not is_going(claim)
+              and (_cluster_of(claim) in others or _is_nobodys(claim))]
+    return sorted(f"{title_of(item)} of {_owner_in_words(item)}" for item in templates + claims)
+
+
+def _cluster_of(item):
+    return (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or (item.get("spec") or {}).get("clusterName")
+
+
+def _is_nobodys(claim):
+    """Say whether a claim was made by hand; CAPM3's have the Metal3Data of their machine as owner."""
+    return _cluster_of(claim) is None and not claim["metadata"].get("ownerReferences")
+
+
+def _owner_in_words(item):
+    cluster = _cluster_of(item)
+    return f"cluster {cluster}" if cluster else "no cluster"
 
 
 def _templates_with(templates, pool):
