@@ -203,7 +203,8 @@ options:
     description: For V(lock), V(pause) and V(mark_unhealthy), a text that is kept in the annotation's value.
     type: str
   until:
-    description: For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z).
+    description: >-
+      For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z), by the clock of the API server.
     type: str
   checked:
     description:

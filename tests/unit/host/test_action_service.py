@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 
 import pytest
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import timestamp
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -96,7 +99,7 @@ def given(**values):
 
 def run(server, check_mode=False, **values):
     params, reports = given(**values), Reports()
-    service = HostActionService(server, requests_of(params, "now"), params, check_mode, reports,
+    service = HostActionService(server, requests_of(params), params, check_mode, reports,
                                 sleep=lambda seconds: None)
     return service.run(), reports.lines
 
@@ -126,9 +129,9 @@ def test_a_host_s_own_options_go_before_those_of_the_task():
 def test_options_of_the_task_are_for_the_actions_that_know_them():
     params = given(names=["h1"], hosts=[{"name": "h2", "action": "reboot", "mode": "hard"}], action="pause", reason="x",
                    force=True)
-    pause, reboot = requests_of(params, "now")
+    pause, reboot = requests_of(params)
     assert (pause.reason, pause.force, reboot.reason, reboot.force, reboot.mode) == ("x", False, None, True, "hard")
-    lost = requests_of(given(names=["h1"], action="resume", key="k"), "now")
+    lost = requests_of(given(names=["h1"], action="resume", key="k"))
     assert lost[0].key == "k"
 
 
@@ -181,7 +184,7 @@ def test_a_wait_that_comes_to_nothing_tells_the_state():
 
 def test_a_status_that_is_no_object():
     with pytest.raises(RefusedError, match="h1: status: found text that is no JSON object"):
-        requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"), "now")
+        requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"))
 
 
 CONSUMER = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
@@ -271,7 +274,7 @@ def test_a_reboot_is_stored_once_whatever_pause_a_5xx_asks_for(retry_after):
 
     with ApiServer([host], fault) as server:
         params = given(names=["h1"], action="reboot", confirm="1", wait=False)
-        result = HostActionService(KubeClient({"host": server.url}), requests_of(params, "now"), params, False,
+        result = HostActionService(KubeClient({"host": server.url}), requests_of(params), params, False,
                                    Reports(), sleep=lambda seconds: None).run()
         reboots = [item for dummy, item in server.stored if item["metadata"].get("annotations")]
     assert len(reboots) == 1 and len(writes) == 2
@@ -286,6 +289,29 @@ def test_a_power_off_whose_answer_was_lost_has_happened():
     assert server.writes() == [("PATCH", "h1"), ("PATCH", "h1")] and server.hosts["h1"]["spec"]["online"] is False
 
 
+@pytest.mark.parametrize("ahead_seconds, is_over", [(3600.0, True), (-3600.0, False)])
+def test_a_lock_ends_by_the_clock_of_the_cluster_which_is_one_for_all(ahead_seconds, is_over):
+    """Whose workstation is ahead would power a server off while somebody still works on it."""
+    until = timestamp(time.time() + (1800 if is_over else -1800))
+
+    class Read(Server):
+        def list(self, *arguments, **options):
+            # What the clock is, the first answer says.
+            self.ahead_seconds = ahead_seconds
+            return super().list(*arguments, **options)
+
+    server = Read("h1", "h2")
+    server.hosts["h1"]["metadata"]["annotations"] = {host_lock.LOCKED: host_lock.value("RMA 4711", until)}
+    if is_over:
+        assert run(server, names=["h1"], action="power_off", wait=False)[0]["changed"]
+        with pytest.raises(RefusedError, match=r"h2: until: found .* expected a time to come"):
+            run(server, names=["h2"], action="lock", reason="r", until=until, wait=False)
+        return
+    with pytest.raises(RefusedError, match=f"h1: power_off: found host h1 locked until {until}"):
+        run(server, names=["h1"], action="power_off", wait=False)
+    assert run(server, names=["h2"], action="lock", reason="r", until=until, wait=False)[0]["changed"]
+
+
 def other(**changes):
     """Return h1 as somebody has checked it, who found something else than there is."""
     found = copy.deepcopy(Server("h1").hosts["h1"])
@@ -296,7 +322,7 @@ def other(**changes):
 
 def act_on_checked(server, checked, action="reboot", **values):
     params = given(names=["h1", "h2"], action=action, force_hosts=["h1", "h2"], wait=False, **values)
-    return HostActionService(server, requests_of(params, "now"), params, False, Reports(),
+    return HostActionService(server, requests_of(params), params, False, Reports(),
                              sleep=lambda seconds: None, checked=dict(
                                  (name, identity_of(bmh)) for name, bmh in checked.items())).run()
 
