@@ -109,6 +109,9 @@ options:
       - >-
         None of these is done while Ironic changes the firmware of a server in use (see
         M(metal3.baremetal.host_update_policy)), which switches it off and on meanwhile, nor after that has failed.
+        V(reboot_hold) is not done before, either, when such a change is pending: BMO begins with it as soon as the
+        server is off, switches it on for that, and then holds it off. Without the right to read HostUpdatePolicies,
+        HostFirmwareSettings and HostFirmwareComponents that is not looked at, which a warning says.
       - >-
         V(inspect) inspects the hardware of an available host again (C(inspect.metal3.io)) and waits until it is
         available. BMO boots the server for it and ends all holds, so a host that is held by V(reboot_hold) is refused.

@@ -135,6 +135,116 @@ def test_options_of_the_task_are_for_the_actions_that_know_them():
     assert lost[0].key == "k"
 
 
+def condition(kind, status="True", generation=2):
+    return {"type": kind, "status": status, "observedGeneration": generation}
+
+
+def settings(wanted="Disabled", changed="True", valid="True", generation=2):
+    return {"metadata": {"name": "h1", "namespace": "metal3", "generation": 2},
+            "spec": {"settings": {"ProcTurbo": wanted}},
+            "status": {"settings": {"ProcTurbo": "Enabled"}, "conditions": [
+                condition("ChangeDetected", changed, generation), condition("Valid", valid, generation)]}}
+
+
+def components(url="http://192.0.2.9/bios-2", done=()):
+    return {"metadata": {"name": "h1", "namespace": "metal3", "generation": 2},
+            "spec": {"updates": [{"component": "bios", "url": url}]},
+            "status": {"updates": [{"component": "bios", "url": item} for item in done], "components": [], "conditions": [
+                condition("ChangeDetected"), condition("Valid")]}}
+
+
+class Firmware(Server):
+    """A provisioned server that is off as soon as it is held, and of which firmware is pending.
+
+    :param policy: spec of its HostUpdatePolicy
+    :param objects: ``{kind: object}``
+    :param error: by which the API server refuses the policies
+    """
+
+    def __init__(self, policy, objects, error=None, **spec):
+        super().__init__("h1")
+        self.policy, self.objects, self.error, self.serves = policy, objects, error, 0
+        self.hosts["h1"]["status"]["provisioning"]["state"] = "externally provisioned"
+        self.hosts["h1"]["spec"].update(spec)
+
+    def list(self, resource, namespace=None, label_selector=None):
+        if resource.kind == "HostUpdatePolicy":
+            self.requests.append(("LIST", resource.kind))
+            if self.error:
+                raise self.error
+            return [{"metadata": {"name": "h1", "namespace": "metal3"}, "spec": self.policy}], "1"
+        host = self.hosts["h1"]
+        if "reboot.metal3.io/disks" in (host["metadata"].get("annotations") or {}):
+            host["status"]["poweredOn"] = False
+        return copy.deepcopy(list(self.hosts.values())), "1"
+
+    def get(self, resource, namespace, name):
+        if resource.kind == "BareMetalHost":
+            return super().get(resource, namespace, name)
+        self.requests.append(("GET", resource.kind))
+        return copy.deepcopy(self.objects.get(resource.kind))
+
+
+ON_REBOOT = {"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}
+
+
+def hold(server, **values):
+    return run(server, hosts=[{"name": "h1", "action": "reboot_hold", "key": "disks"}], confirm="1",
+               wait_timeout_seconds=1, **values)[0]
+
+
+@pytest.mark.parametrize("policy, objects, kind", [
+    (ON_REBOOT, {"HostFirmwareSettings": settings()}, "HostFirmwareSettings"),
+    # BMO has not looked at it yet, and does nothing before it has.
+    (ON_REBOOT, {"HostFirmwareSettings": settings(generation=1)}, "HostFirmwareSettings"),
+    ({"firmwareUpdates": "onReboot"}, {"HostFirmwareSettings": settings(), "HostFirmwareComponents": components()},
+     "HostFirmwareComponents")])
+def test_a_server_is_not_held_before_its_firmware_is_changed_for_which_bmo_switches_it_on(policy, objects, kind):
+    """Whoever waits for that would have the server start under his hands."""
+    result = hold(Firmware(policy, objects))
+    assert result["hosts"][0]["failed"]
+    assert f"BMO has yet to change what its {kind} asks for, and switches the server on for that" in \
+        result["hosts"][0]["error"]
+
+
+@pytest.mark.parametrize("policy, objects, spec", [
+    ({"firmwareSettings": "onPreparing"}, {"HostFirmwareSettings": settings()}, {}),
+    ({"firmwareUpdates": "onReboot"}, {"HostFirmwareSettings": settings()}, {}),
+    (ON_REBOOT, {}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(wanted="Enabled")}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(valid="False")}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(changed="False")}, {}),
+    (ON_REBOOT, {"HostFirmwareComponents": components(done=["http://192.0.2.9/bios-2"])}, {}),
+    # It is to be off: BMO changes it when it is to be on again.
+    (ON_REBOOT, {"HostFirmwareSettings": settings()}, {"online": False})])
+def test_a_server_of_which_no_firmware_is_changed_is_held_when_it_is_off(policy, objects, spec):
+    result = hold(Firmware(policy, objects, **spec))
+    assert not result["hosts"][0]["failed"] and result["warnings"] == []
+
+
+def test_a_hold_ends_well_when_the_firmware_is_changed():
+    server = Firmware(ON_REBOOT, {"HostFirmwareSettings": settings()})
+    asked = server.get
+
+    def get(resource, namespace, name):
+        found = asked(resource, namespace, name)
+        if resource.kind == "HostFirmwareSettings":
+            server.objects = {"HostFirmwareSettings": settings(wanted="Enabled", changed="False")}
+        return found
+    server.get = get
+    result = run(server, hosts=[{"name": "h1", "action": "reboot_hold", "key": "disks"}], confirm="1",
+                 wait_timeout_seconds=20)[0]
+    assert not result["hosts"][0]["failed"]
+    assert server.requests.count(("GET", "HostFirmwareSettings")) == 2
+
+
+@pytest.mark.parametrize("error, warned", [(KubeError("forbidden", 403), True), (KubeError("not found", 404), False)])
+def test_a_hold_does_not_need_to_read_the_firmware(error, warned):
+    result = hold(Firmware(ON_REBOOT, {"HostFirmwareSettings": settings()}, error))
+    assert not result["hosts"][0]["failed"]
+    assert [("was not looked at: forbidden" in text) for text in result["warnings"]] == [True] * warned
+
+
 def test_one_refusal_stops_all():
     server = Server("h1", "h2")
     server.hosts["h2"]["spec"]["consumerRef"] = {"kind": "Other", "name": "m", "namespace": "metal3"}

@@ -32,6 +32,7 @@ from . import (
 )
 from . import action_rules as host_action_rules
 from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
+from .held_firmware import HeldFirmware
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
@@ -148,6 +149,7 @@ class HostActionService:
         self.clock = clock
         self.began_at = clock()
         self._now = now or clock_of(client)
+        self._firmware = HeldFirmware(client, self.namespace, clock)
         self._by_name: dict[str, Any] = {}
         self.writes = ActionWrites(client, check_mode, progress, sleep, lambda name: self._by_name[name],
                                    self._lines_again)
@@ -181,7 +183,7 @@ class HostActionService:
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
             "diff": [dict(difference_of(item.entry), host=item.request.name) for item in outcomes if item.changed],
-            "warnings": self.warnings,
+            "warnings": self.warnings + self._firmware.warnings,
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -273,9 +275,13 @@ class HostActionService:
 
     def _history(self, item, words, now):
         action = ACTIONS[item.request.action]
+
+        def is_reached(bmh):
+            return bmh is not None and action.reached(item.entry.current, bmh, item.request)
+
         history = host_goals.HostHistory(
-            words, item.entry.current, now, self.error_limit, tolerated=action.tolerates,
-            is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request),
+            words, item.entry.current, now, self.error_limit, tolerated=action.tolerates, is_reached=is_reached,
+            lacking=lambda bmh: self._firmware.lacking(bmh) if action.holds and is_reached(bmh) else "",
             phase=self.phase, uid=uid_of(item.entry.current))
         history.update(item.stored, now)
         return history
