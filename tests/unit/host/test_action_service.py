@@ -149,8 +149,8 @@ def settings(wanted="Disabled", changed="True", valid="True", generation=2):
 def components(url="http://192.0.2.9/bios-2", done=()):
     return {"metadata": {"name": "h1", "namespace": "metal3", "generation": 2},
             "spec": {"updates": [{"component": "bios", "url": url}]},
-            "status": {"updates": [{"component": "bios", "url": item} for item in done], "components": [], "conditions": [
-                condition("ChangeDetected"), condition("Valid")]}}
+            "status": {"updates": [{"component": "bios", "url": item} for item in done],
+                       "conditions": [condition("ChangeDetected"), condition("Valid")]}}
 
 
 class Firmware(Server):
