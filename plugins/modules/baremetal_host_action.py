@@ -109,6 +109,9 @@ options:
       - >-
         None of these is done while Ironic changes the firmware of a server in use (see
         M(metal3.baremetal.host_update_policy)), which switches it off and on meanwhile, nor after that has failed.
+        V(reboot_hold) is not done before, either, when such a change is pending: BMO begins with it as soon as the
+        server is off, switches it on for that, and then holds it off. Without the right to read HostUpdatePolicies,
+        HostFirmwareSettings and HostFirmwareComponents that is not looked at, which a warning says.
       - >-
         V(inspect) inspects the hardware of an available host again (C(inspect.metal3.io)) and waits until it is
         available. BMO boots the server for it and ends all holds, so a host that is held by V(reboot_hold) is refused.
@@ -203,35 +206,9 @@ options:
     description: For V(lock), V(pause) and V(mark_unhealthy), a text that is kept in the annotation's value.
     type: str
   until:
-    description: For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z).
+    description: >-
+      For V(lock), when it ends by itself by the API server's clock, a time in UTC such as C(2026-11-25T18:00:00Z).
     type: str
-  checked:
-    description:
-      - Hosts as they were when the caller checked them, such as RV(metal3.baremetal.host_maintenance#module:checked).
-      - An action is refused on another host of the name, on one that has another consumer by now, and on one that
-        another run has given back since, also when O(force_hosts) names it.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Name of the host.
-        type: str
-        required: true
-      uid:
-        description: Its uid.
-        type: str
-        required: true
-      consumer:
-        description:
-          - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
-        type: str
-        default: ""
-      maintained:
-        description:
-          - Since when it is being maintained, as its mark says, empty for a mark that does not say it. Without it that
-            does not matter.
-        type: str
   force_hosts:
     description:
       - >-
@@ -273,6 +250,7 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
+  - metal3.baremetal.checked_hosts
   - metal3.baremetal.confirmation
   - metal3.baremetal.ironic.suboptions
   - metal3.baremetal.attributes

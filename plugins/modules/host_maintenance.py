@@ -43,32 +43,6 @@ options:
     description: A text that is kept as the mark's value, the annotation C(metal3.baremetal/maintenance). By default
       V(maintenance).
     type: str
-  checked:
-    description:
-      - Hosts as they were when their maintenance was planned and confirmed, RV(checked) of a run with V(planned).
-      - Another host of the name, and one that has another consumer by now, is refused.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Name of the host.
-        type: str
-        required: true
-      uid:
-        description: Its uid.
-        type: str
-        required: true
-      consumer:
-        description:
-          - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
-        type: str
-        default: ""
-      maintained:
-        description:
-          - Since when it is being maintained, as its mark says, empty for a mark that does not say it. Without it that
-            does not matter.
-        type: str
   allow_bare_pods:
     description: Whether pods that no controller makes again are evicted.
     type: bool
@@ -110,6 +84,7 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.confirmation
+  - metal3.baremetal.checked_hosts
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

@@ -404,11 +404,11 @@ nodes:
       type: str
       returned: always
     provision_state:
-      description: Provision state at the end.
+      description: Provision state at the end, or when Ironic was last read.
       type: str
       returned: always
     power_state:
-      description: Power state at the end.
+      description: Power state at the end, or when Ironic was last read.
       type: str
       returned: always
     last_error:

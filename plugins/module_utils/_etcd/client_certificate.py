@@ -16,7 +16,7 @@ from typing import Any
 from .._common import certificates
 from .._common.files import private_folder
 from .._kube.objects import secret_data
-from .._plane.process.certificates import BACKDATED
+from .._plane.process.certificates import validity
 from .errors import EtcdError
 
 try:
@@ -39,16 +39,17 @@ def secret_name(cluster: str) -> str:
     return f"{cluster}-etcd"
 
 
-def tls_context(secret: dict[str, Any] | None, title: str) -> ssl.SSLContext:
+def tls_context(secret: dict[str, Any] | None, title: str, ahead_seconds: float = 0.0) -> ssl.SSLContext:
     """Return what a connection to etcd is made with; key and certificate are in a file for a moment only.
 
     :param secret: the Secret with the authority, None when there is none
     :param title: what messages call it
+    :param ahead_seconds: how far etcd's clock is ahead of this machine's, by which it takes a certificate or not
     :raises EtcdError: when there is no key in it
     """
     authority, key = _authority(secret, title)
     try:
-        certificate, own_key = _issued(authority, key)
+        certificate, own_key = _issued(authority, key, ahead_seconds)
     except (ValueError, TypeError, UnsupportedAlgorithm) as exc:
         raise EtcdError(f"{title}: found an authority that signs nothing by SHA-256 ({type(key).__name__}), expected "
                         "that of an etcd that Cluster API manages; correct the Secret") from exc
@@ -91,14 +92,14 @@ def _authority(secret: dict[str, Any] | None, title: str) -> tuple[Any, Any]:
     return certificate, key
 
 
-def _issued(authority: Any, key: Any) -> tuple[Any, Any]:
+def _issued(authority: Any, key: Any, ahead_seconds: float) -> tuple[Any, Any]:
     own_key = ec.generate_private_key(ec.SECP256R1())
-    now = datetime.datetime.now(datetime.timezone.utc)
+    begins, ends = validity(_VALID, ahead_seconds)
     # No common name: etcd takes that for a user, whom its gateway could not pass on.
     subject = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANIZATION)])
     certificate = (
         x509.CertificateBuilder().subject_name(subject).issuer_name(authority.subject).public_key(own_key.public_key())
-        .serial_number(x509.random_serial_number()).not_valid_before(now - BACKDATED).not_valid_after(now + _VALID)
+        .serial_number(x509.random_serial_number()).not_valid_before(begins).not_valid_after(ends)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
         .sign(key, hashes.SHA256()))

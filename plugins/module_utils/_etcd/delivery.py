@@ -59,12 +59,13 @@ def version_of(program: str) -> str:
     return match[1]
 
 
-def made(program: str, database: str, folder: str) -> Data:
+def made(program: str, database: str, folder: str, ahead_seconds: float = 0.0) -> Data:
     """Return etcd's data out of a snapshot, as a member alone has it.
 
     :param program: path of etcdutl
     :param database: path of the snapshot
     :param folder: private folder for what is made
+    :param ahead_seconds: as for :func:`with_identity`
     :raises EtcdError: when etcdutl refuses the snapshot
     """
     target, path = os.path.join(folder, "data"), os.path.join(folder, "data.tar.gz")
@@ -78,18 +79,19 @@ def made(program: str, database: str, folder: str) -> Data:
         for part in iter(lambda: stream.read(_PIECE_BYTES), b""):
             digest.update(part)
             size += len(part)
-    return with_identity(path, size, digest.hexdigest(), folder)
+    return with_identity(path, size, digest.hexdigest(), folder, ahead_seconds)
 
 
-def with_identity(path: str, size: int, sha256: str, folder: str) -> Data:
+def with_identity(path: str, size: int, sha256: str, folder: str, ahead_seconds: float = 0.0) -> Data:
     """Return what is sent, with a key that is made for this restore.
 
     :param path: of the archive
     :param size: its bytes
     :param sha256: its digest, hexadecimal
     :param folder: private folder for the key
+    :param ahead_seconds: how far the receiver's clock is ahead of this machine's, as far as it is known
     """
-    key, certificate = self_signed(["etcd-restore.invalid"], ("server", "client"))
+    key, certificate = self_signed(["etcd-restore.invalid"], ("server", "client"), ahead_seconds)
     identity = os.path.join(folder, "identity.pem")
     write_private(identity, key + certificate)
     return Data(path, size, sha256, certificate, key, identity)

@@ -34,6 +34,7 @@ from .._elsewhere import etcd_receiver
 from .._host.description import annotations as host_annotations
 from .._host.state import lock as host_lock
 from .._kube.api import cluster_identity
+from .._kube.api.cluster_clock import ahead_seconds_of, clock_of
 from .._kube.kinds.resources import KNOWN as BASE
 from .._kube.objects.conditions import is_true
 from .._kube.objects.finalizers import is_going
@@ -64,7 +65,7 @@ class Restore:
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     :param clock: monotonic clock, in seconds
-    :param now: seconds since 1970
+    :param now: callable that returns seconds since 1970, by default by the clock of the API server
     :param workload: callable that takes a Site and returns a KubeClient of the cluster
     :param send: see :func:`delivery.is_sent`
     :param locks: by which runs of this machine keep each other from one cluster; those of the user by default
@@ -72,11 +73,11 @@ class Restore:
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  sleep: Callable[[float], Any] = time.sleep, clock: Callable[[], float] = time.monotonic,
-                 now: Callable[[], float] = time.time, workload: Callable[[Any], Any] | None = None,
+                 now: Callable[[], float] | None = None, workload: Callable[[Any], Any] | None = None,
                  send: Callable[[delivery.Data, str, int], str] = delivery.is_sent, locks: RunLocks | None = None):
         self._locks = locks or RunLocks()
         self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
-        self._sleep, self._clock, self._now, self._send = sleep, clock, now, send
+        self._sleep, self._clock, self._now, self._send = sleep, clock, now or clock_of(client), send
         self._workload = workload or (lambda site: sites.workload_of(client, site))
         self._namespace, self._name = params["namespace"], params["cluster_name"]
         self._subject = sites.subject_of(self._namespace, self._name)
@@ -117,7 +118,7 @@ class Restore:
                             missing_nodes=[], seconds=None)
             if not is_there:
                 # Before anything goes: what etcdutl refuses costs nothing.
-                data = delivery.made(self._params["etcdutl"], database, folder)
+                data = delivery.made(self._params["etcdutl"], database, folder, ahead_seconds_of(self._client))
                 self._replace(self._checked_again(site, about, sha256), sha256, data, about)
         return dict(result, **self._finished(), seconds=round(self._clock() - self._began_at, 1))
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, node_name
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
+from .._kube.api.cluster_clock import ahead_seconds_of
 from .._kube.api.workload_client import secret_title, workload_client
 from .._kube.kinds.resources import KNOWN as BASE
 from .._kube.objects.finalizers import is_going
@@ -90,7 +91,7 @@ def context_of(client: Any, site: Site) -> ssl.SSLContext:
     """
     name = client_certificate.secret_name(site.name)
     return client_certificate.tls_context(client.get(BASE["Secret"], site.namespace, name),
-                                          f"Secret {site.namespace}/{name}")
+                                          f"Secret {site.namespace}/{name}", ahead_seconds_of(client))
 
 
 def workload_of(client: Any, site: Site) -> Any:

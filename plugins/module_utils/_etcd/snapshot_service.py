@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from .._common.texts.formats import timestamp
 from .._common.texts.plain_text import plain
 from .._common.waiting import parallel
 from .._kube.api import cluster_identity
+from .._kube.api.cluster_clock import clock_of
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed
@@ -56,13 +56,13 @@ class Snapshots:
     :param params: the module's parameters
     :param check_mode: ask etcd whether it answers, and write nothing
     :param progress: a Progress
-    :param now: seconds since 1970
+    :param now: callable that returns seconds since 1970, by default by the clock of the API server
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 now: Callable[[], float] = time.time):
+                 now: Callable[[], float] | None = None):
         self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
-        self._now = now
+        self._now = now or clock_of(client)
         self._warnings: list[str] = []
 
     def taken(self) -> Object:

@@ -4,14 +4,12 @@
 """Running the module baremetal_host_action."""
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.documents.document_text import from_json
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import FIELD_NAMES, Problem
-from .._common.texts.formats import timestamp
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .actions.action_request import USED_BY
@@ -56,11 +54,10 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
     )
 
 
-def requests_of(params, now):
+def requests_of(params):
     """Return the Requests that the module's parameters stand for; a host's own options go before the task's.
 
     :param params: the module's parameters
-    :param now: the time of the run, as ``formats.moment_of`` takes it
     :raises RefusedError: when a status is no JSON object
     """
     entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])
@@ -75,7 +72,7 @@ def requests_of(params, now):
         given.update((option, value) for option, value in entry.items() if value is not None)
         if given.get("status") is not None:
             given["status"] = _json_object(given["name"], given["status"])
-        requests.append(Request(**dict({"action": None, "now": now}, **given)))
+        requests.append(Request(**dict({"action": None}, **given)))
     return requests
 
 
@@ -95,7 +92,7 @@ def run_baremetal_host_action() -> None:
     module = KubeModule(host_action_argument_spec(), required_one_of=[("names", "hosts")])
     waits = module.params["wait"] and not module.check_mode
     with module.reporting(), BootWatch(module.params, waits) as watch:
-        requests = requests_of(module.params, timestamp(time.time()))
+        requests = requests_of(module.params)
         result = HostActionService(
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text,
             checked=identities(module.params["checked"])).run()

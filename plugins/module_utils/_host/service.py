@@ -16,6 +16,7 @@ from .._common.problems.problem import text as problem_text
 from .._common.transfer.image_server import image_fetcher
 from .._common.waiting import parallel
 from .._ironic.audit import raid_volumes
+from .._kube.api.cluster_clock import clock_of
 from .._kube.objects.precondition import uid_of
 from .._kube.pods import deployment_pod
 from .._kube.reconcile.plan import DONE, UNCHANGED
@@ -117,7 +118,7 @@ class HostService:
                                params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names,
                                _way(params), asks=not check_mode,
                                detached_only=params["delete_only_detached"], deploys=self.deploy,
-                               refuses_protected=params["refuse_protected"])
+                               refuses_protected=params["refuse_protected"], now=clock_of(client))
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from .._common.options.confirmation import required_by
@@ -180,10 +179,7 @@ class Service:
 
     def _write(self, items: list[Item]) -> None:
         writes = Writes(self.kind, self.client, self.check_mode, self.progress, self.sleep)
-        calls: list[Callable[[], Any]] = [partial(writes.bring, item, self._power_due(item)) for item in items]
-        for item, outcome in zip(items, parallel.run(calls, WORKERS, MetalError)):
-            if outcome.error is not None:
-                item.error = outcome.error.message
+        writes.bring(items, [self._power_due(item) for item in items])
 
     def _wait(self, items: list[Item]) -> None:
         due = [item for item in items if item.goal and not item.error and item.stored is not None]

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._common.options.field_checks import show
 from .._common.texts.formats import duration
 from .._common.waiting import parallel
 from . import goals
+from .client import WORKERS
 from .errors import MetalError
 from .kinds import IP, MACHINE, Kind, part
 
@@ -36,6 +38,8 @@ class Item:
         self.goal = ""
         # Id of the image that it is reinstalled with.
         self.image = ""
+        # What is yet to be done, in order: what it is called when it is done, and how.
+        self.left: list[tuple[str, Callable[[], Any]]] = []
 
 
 class Writes:
@@ -53,31 +57,65 @@ class Writes:
         self.kind, self.client, self.check_mode = kind, client, check_mode
         self.progress, self.sleep = progress, sleep
 
-    def bring(self, item: Item, power: str) -> None:
-        """Do what one entry needs.
+    def bring(self, items: list[Item], powers: list[str]) -> None:
+        """Do what entries need, and note what has gone wrong with each.
 
-        :param power: one of "on", "off", "cycle" and "reset" when its machine is due for it, else empty
-        :raises MetalError: when metal-api refuses, or does not answer
+        All are tried side by side. Those whose request may succeed later are tried again together, so that what there
+        is by then is read once for all of them: a metal-api that is busy has no long lists to spare.
+
+        :param powers: of each one of "on", "off", "cycle" and "reset" when its machine is due for it, else empty
         """
+        for item, power in zip(items, powers):
+            item.left = self._steps(item, power)
+        due = items
+        for delay_seconds in (*parallel.RETRY_DELAYS_SECONDS, None):
+            failed = self._sort_out(self._failures(due))
+            again = [(item, failure) for item, failure in failed if failure.retriable and delay_seconds is not None]
+            for item, failure in failed:
+                item.error = "" if (item, failure) in again else failure.message
+            if not again or delay_seconds is None:
+                return
+            others = f", and {len(again) - 1} others" if len(again) > 1 else ""
+            self.progress.event(f"{again[0][1].message}{others}; trying again in {duration(delay_seconds)}")
+            self.sleep(delay_seconds)
+            # Where an answer got lost, metal-api may have been at it still.
+            undecided = [(item, failure) for item, failure in again if failure.is_undecided]
+            self._look_for(undecided)
+            due = [item for item, _failure in again if item.left and not item.error]
+
+    def _failures(self, items: list[Item]) -> list[tuple[Item, MetalError]]:
+        outcomes = parallel.run([partial(self._go_on, item) for item in items], WORKERS, MetalError)
+        return [(item, outcome.error) for item, outcome in zip(items, outcomes) if outcome.error is not None]
+
+    def _go_on(self, item: Item) -> None:
+        while item.left:
+            action, call = item.left[0]
+            if not self.check_mode:
+                call()
+            self._done(item, action)
+
+    def _done(self, item: Item, action: str) -> None:
+        item.action = action
+        item.left.pop(0)
+
+    def _steps(self, item: Item, power: str) -> list[tuple[str, Callable[[], Any]]]:
         label, stored = self.kind.label(item.entry), item.stored
         if item.entry["state"] == "absent":
-            if stored is not None:
-                self._do(item, "freed", lambda: self._free(item, stored, label))
-                item.goal = goals.FREED if self.kind.role_of() else ""
-            return
-        if stored is None:
-            if not self.check_mode:
-                item.stored = self._allocate(item, label)
-            item.action = "allocated"
-        else:
-            self._change(item, stored, label, power)
+            if stored is None:
+                return []
+            item.goal = goals.FREED if self.kind.role_of() else ""
+            return [("freed", partial(self._free, item, stored, label))]
         if self.kind.role_of() and item.entry.get("power") != "off":
             item.goal = goals.READY
+        if stored is None:
+            return [("allocated", partial(self._allocate, item, label))]
+        return self._changes(item, stored, label, power)
 
-    def _do(self, item: Item, action: str, call: Callable[[], Any]) -> None:
-        if not self.check_mode:
-            self._persisting(call)
-        item.action = action
+    def _sort_out(self, failed: list[tuple[Item, MetalError]]) -> list[tuple[Item, MetalError]]:
+        """Return those that have failed, without what was allocated all the same, and each with what is known of it."""
+        failed = self._released_soon(failed)
+        self._look_for(failed)
+        return [(item, failure) for item, failure in failed if item.left and not item.error]
 
     def _ours(self, item: Item, label: str) -> dict[str, Any] | None:
         """Return what an entry meant as it is now, None when it is gone: metal-api takes no condition with a request.
@@ -109,38 +147,42 @@ class Writes:
             self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
         except MetalError as exc:
             # The answer to an earlier attempt may have got lost.
-            if exc.status == 404:
-                return
-            if self._is_released_soon(stored, exc):
-                raise MetalError(f"{exc.message}; no machine has it any more, and what a freed machine had is released "
-                                 "after it was freed: run again, or free what else is in it", exc.status,
-                                 "Early") from exc
-            raise
+            if exc.status != 404:
+                raise
 
-    def _is_released_soon(self, stored: dict[str, Any], refusal: MetalError) -> bool:
-        """Say whether a network or address may be in use only until metal-api has released what freed machines had.
+    def _released_soon(self, failed: list[tuple[Item, MetalError]]) -> list[tuple[Item, MetalError]]:
+        """Return failures, where those count as early that are in use until metal-api has released what machines had.
 
         It says that a machine is free at once, and takes addresses back by a queue: ``asyncActor.freeMachine``.
         """
-        if self.kind.role_of() or refusal.status not in (400, 422):
-            return False
+        refused = [item for item, failure in failed if item.left[0][0] == "freed" and failure.status in (400, 422)]
+        if self.kind.role_of() or not refused:
+            return failed
         try:
-            return not any(self.kind.is_in(stored[self.kind.key], machine) for machine in self.client.stored(MACHINE))
+            machines = self.client.stored(MACHINE)
         except MetalError:
-            return False
+            return failed
+        soon = [item for item in refused if item.stored is not None and not any(
+            self.kind.is_in(item.stored[self.kind.key], machine) for machine in machines)]
+        return [(item, MetalError(f"{failure.message}; no machine has it any more, and what a freed machine had is "
+                                  "released after it was freed: run again, or free what else is in it", failure.status,
+                                  "Early") if item in soon else failure) for item, failure in failed]
 
-    def _change(self, item: Item, stored: dict[str, Any], label: str, power: str) -> None:
+    def _changes(self, item: Item, stored: dict[str, Any], label: str,
+                 power: str) -> list[tuple[str, Callable[[], Any]]]:
         changes = self.kind.changes(item.entry, stored)
+        steps: list[tuple[str, Callable[[], Any]]] = []
         if set(changes) - {"image"}:
             operation = f"update_{'machine' if self.kind.role_of() else self.kind.word}"
-            self._do(item, "updated", lambda: self._update(item, operation, label))
+            steps.append(("updated", partial(self._update, item, operation, label)))
         if "image" in changes:
             body = {"id": stored["id"], "imageid": item.image or item.entry["image"]}
-            self._do(item, "reinstalled", lambda: self._on(
-                item, "reinstall_machine", stored["id"], body, label, "reinstalled"))
+            steps.append(("reinstalled", partial(
+                self._on, item, "reinstall_machine", stored["id"], body, label, "reinstalled")))
         if power:
-            self._do(item, _POWERED[power], lambda: self._on(
-                item, "machine_" + power, stored["id"], {}, label, _POWERED[power]))
+            steps.append((_POWERED[power], partial(
+                self._on, item, "machine_" + power, stored["id"], {}, label, _POWERED[power])))
+        return steps
 
     def _require_ours(self, item: Item, label: str) -> dict[str, Any]:
         """Return what an entry meant as it is now.
@@ -170,46 +212,40 @@ class Writes:
         if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
             item.stored = answer
 
-    def _allocate(self, item: Item, label: str) -> dict[str, Any]:
-        """Allocate once: after each failure that may have been carried out by half, look before another attempt.
-
-        At once, since it may be all that there is to do, and again before that attempt: where the answer got lost,
-        metal-api may have been at it still.
-        """
+    def _allocate(self, item: Item, label: str) -> None:
+        """Ask for an allocation once: after each failure is looked before another attempt, see :meth:`_look_for`."""
         body = self.kind.body(item.entry)
         operation, arguments = f"allocate_{self.kind.word}", [body]
         if self.kind is IP and item.entry.get("address"):
             operation, arguments = "allocate_specific_ip", [item.entry["address"], body]
-        for delay_seconds in (*parallel.RETRY_DELAYS_SECONDS, None):
-            try:
-                answer = self.client.call(operation, *arguments, subject=label, became="allocated")
-                if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
-                    return answer
-                failure = MetalError(f"{label}: metal-api answers without {self.kind.key}; run again", reason="Lost")
-            except MetalError as exc:
-                failure = exc
-            found = self._look_for(item, failure)
-            if found is None and (not failure.retriable or delay_seconds is None):
-                raise failure
-            if found is None and delay_seconds is not None:
-                self.progress.event(f"{failure.message}; trying again in {duration(delay_seconds)}")
-                self.sleep(delay_seconds)
-                found = self._look_for(item, failure) if failure.is_undecided else None
-            if found is not None:
-                self.progress.event(f"{label}: metal-api reported \"{failure.message}\", and has allocated it")
-                return found
-        raise AssertionError("the last attempt returns or raises")
+        answer = self.client.call(operation, *arguments, subject=label, became="allocated")
+        if not (isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str)):
+            raise MetalError(f"{label}: metal-api answers without {self.kind.key}; run again", reason="Lost")
+        item.stored = answer
 
-    def _look_for(self, item: Item, failure: MetalError) -> dict[str, Any] | None:
-        if failure.reason == "Unreachable" or (failure.status or 0) in (400, 401, 403, 422):
-            return None
+    def _look_for(self, failed: list[tuple[Item, MetalError]]) -> None:
+        """Take what was allocated although metal-api has reported a failure, by one list for all.
+
+        It may have been carried out by half. At once, since it may be all that there is to do, and again before another
+        attempt.
+
+        :param failed: of which those count whose allocation may have been carried out
+        """
+        due = [(item, failure) for item, failure in failed if item.left[0][0] == "allocated"
+               and failure.reason != "Unreachable" and (failure.status or 0) not in (400, 401, 403, 422)]
+        if not due:
+            return
         try:
-            found = [stored for stored in self.client.stored(self.kind) if self.kind.matches(item.entry, stored)
-                     and not self.kind.identity(item.entry, stored)]
+            found = self.client.stored(self.kind)
         except MetalError as exc:
-            raise MetalError(f"{failure.message}; whether it is allocated could not be read: {exc.message}",
-                             failure.status) from exc
-        return found[0] if found else None
-
-    def _persisting(self, call: Callable[[], Any]) -> None:
-        parallel.values(parallel.persist([call], 1, MetalError, self.progress.event, self.sleep))
+            for item, failure in due:
+                item.error = f"{failure.message}; whether it is allocated could not be read: {exc.message}"
+            return
+        for item, failure in due:
+            mine = [stored for stored in found if self.kind.matches(item.entry, stored)
+                    and not self.kind.identity(item.entry, stored)]
+            if mine:
+                self.progress.event(f"{self.kind.label(item.entry)}: metal-api reported \"{failure.message}\", and has "
+                                    "allocated it")
+                item.stored = mine[0]
+                self._done(item, "allocated")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._common.problems.errors import ReportedError
+from .._kube.api.cluster_clock import clock_of
 from .._kube.connection import kubeconfig
 from .._kube.kinds.resources import TLS_TYPE
 from .._kube.pods import deployment_pod
@@ -30,13 +31,14 @@ _AUTHORITY = "ca.crt"
 
 
 def report(params: Mapping[str, Any], client: Any, width: int | None,
-           now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.timezone.utc)) -> Object:
+           now: Callable[[], float] | None = None) -> Object:
     """Return the result of the module ``plane_certificates_info``.
 
     :param params: its parameters
     :param client: a KubeClient
     :param width: columns of the terminal
-    :param now: callable that returns the time
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server: what
+        is there decides whether certificates are valid
     :raises ReportedError: for a folder that can't be read
     :raises KubeError: when the API server can't be asked
     """
@@ -44,7 +46,8 @@ def report(params: Mapping[str, Any], client: Any, width: int | None,
     held = _of_files(params["pki_dir"]) if params["pki_dir"] else []
     held += _of_cluster(client, params["namespaces"], warnings)
     machines = [item for name in params["namespaces"] for item in _listed(client, "Machine", name, None, warnings)]
-    found = expiry.rows(held, now(), params["warn_days"], expiry.of_machines(machines))
+    at = datetime.datetime.fromtimestamp((now or clock_of(client))(), datetime.timezone.utc)
+    found = expiry.rows(held, at, params["warn_days"], expiry.of_machines(machines))
     return {"changed": False, "certificates": found, "table": expiry.table(found, width), "warnings": warnings,
             "urgent": [row["place"] for row in found if row["status"] != expiry.FINE]}
 

@@ -22,7 +22,6 @@ from .._host.description.objects import API_VERSION
 from .._host.state import lock as host_lock
 from .._host.state.errors import explain
 from .._host.state.goals import error_of
-from .._kube.objects.conditions import condition
 
 HOST = "BareMetalHost"
 Object = dict[str, Any]
@@ -270,11 +269,6 @@ def desired(family: Family, entry: Object, namespace: str | None) -> Object:
         if entry.get(kind):
             metadata[kind] = dict((str(key), text_of(value)) for key, value in entry[kind].items())
     return {"apiVersion": API_VERSION, "kind": family.kind, "metadata": metadata, "spec": family.spec(entry)}
-
-
-def is_observed(obj: Any, kind: str) -> bool:
-    """True when a condition was made of the object's newest spec."""
-    return condition(obj, kind).get("observedGeneration") == obj["metadata"].get("generation")
 
 
 def host_verdict(host: Any, before: Any) -> Verdict:

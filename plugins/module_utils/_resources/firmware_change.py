@@ -12,12 +12,10 @@ from typing import Any
 
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.state import power_coming
+from .._host.state.firmware_due import CHANGED, POLICY, VALID, is_allowed
 from .._host.state.goals import RUNNING, error_of, state_of
-from .._kube.objects.conditions import condition, is_true
-from .base import HOST, Object, ObjectIndex, host_verdict, is_observed, is_working
-
-POLICY = "HostUpdatePolicy"
-CHANGED, VALID = "ChangeDetected", "Valid"
+from .._kube.objects.conditions import condition, is_observed, is_true
+from .base import HOST, Object, ObjectIndex, host_verdict, is_working
 
 
 def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) -> Verdict:
@@ -63,8 +61,7 @@ def start_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) 
 
 
 def _is_changed_by_reboots(obj: Any, index: ObjectIndex, policy_field: str) -> bool:
-    policy = index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
-    return ((policy or {}).get("spec") or {}).get(policy_field) == "onReboot"
+    return is_allowed(index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"]), policy_field)
 
 
 def _next_start(host: Any) -> Verdict:

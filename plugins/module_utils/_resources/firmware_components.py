@@ -14,12 +14,13 @@ from .._common.problems.problem import Problem
 from .._common.texts import text_table
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description import annotations as host_annotations
+from .._host.state.firmware_due import CHANGED, COMPONENTS, POLICY_FIELDS
+from .._host.state.firmware_due import pending_components as pending
 from .._host.state.goals import RUNNING, UNINSPECTED, error_of, state_of
 from .._kube.objects.conditions import condition, is_true
 from . import firmware_names
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import (
-    CHANGED,
     READS,
     change_verdict,
     conditions_facts,
@@ -37,7 +38,7 @@ _IMAGE = re.compile(r"\b(?:https?|file|swift)://")
 _END_OF_URL = r"(?=[.,;:'\")\]]*(?:\s|$))"
 # Ironic's redfish firmware interface.
 SCHEMES = ("http", "https", "file", "swift")
-POLICY_FIELD = "firmwareUpdates"
+POLICY_FIELD = POLICY_FIELDS[COMPONENTS]
 
 
 # BMO 0.13 reads versions every five minutes. Ironic 39 reads a BMC's version after its update; when it is still the
@@ -57,7 +58,7 @@ _CARD_UNCHANGED = (
 class FirmwareComponents(Family):
     """Firmware of hosts."""
 
-    kind = "HostFirmwareComponents"
+    kind = COMPONENTS
     option = "hosts"
     goals = ("valid", "rebootable", "applied")
     removable = False
@@ -215,13 +216,6 @@ def _versions(obj: Any) -> dict[str, str | None]:
     """Return the current versions by component."""
     return dict((item["component"], item.get("currentVersion"))
                 for item in ((obj or {}).get("status") or {}).get("components") or [])
-
-
-def pending(obj: Any) -> list[Object]:
-    """Return the updates that BMO has not begun, as BMO compares them (``getUpdatesDifference``)."""
-    done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
-    return [update for update in (obj.get("spec") or {}).get("updates") or []
-            if done.get(update["component"]) != update["url"]]
 
 
 def _forgotten(obj: Any) -> bool:

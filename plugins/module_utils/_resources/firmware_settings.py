@@ -16,10 +16,11 @@ from .._common.options.fields import METADATA, Field
 from .._common.problems.problem import Problem
 from .._common.texts import text_table
 from .._common.waiting.wait_report import REACHED, WAITING, Verdict
+from .._host.state.firmware_due import CHANGED, POLICY_FIELDS, SETTINGS
+from .._host.state.firmware_due import pending_settings as pending
 from .._kube.objects.conditions import is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import (
-    CHANGED,
     READS,
     change_verdict,
     conditions_facts,
@@ -30,13 +31,13 @@ from .firmware_change import (
 )
 
 SCHEMA = "FirmwareSchema"
-POLICY_FIELD = "firmwareSettings"
+POLICY_FIELD = POLICY_FIELDS[SETTINGS]
 
 
 class FirmwareSettings(Family):
     """BIOS settings of hosts."""
 
-    kind = "HostFirmwareSettings"
+    kind = SETTINGS
     option = "hosts"
     goals = ("valid", "rebootable", "applied")
     removable = False
@@ -145,14 +146,6 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def pending(obj: Any) -> list[dict[str, str | None]]:
-    """Return the changes that are wanted and don't count yet: a list of name, current and wanted (texts)."""
-    settings = (obj.get("status") or {}).get("settings") or {}
-    return [{"name": name, "current": settings.get(name), "wanted": text_of(value)}
-            for name, value in sorted(((obj.get("spec") or {}).get("settings") or {}).items())
-            if settings.get(name) != text_of(value)]
 
 
 def _check_setting(label: str, name: str, value: Any, settings: Object, rules: Object | None) -> list[Problem]:

@@ -13,9 +13,9 @@ from .._common.options.field_checks import show
 from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._kube.objects.conditions import condition, is_true
+from .._kube.objects.conditions import condition, is_observed, is_true
 from . import network_data
-from .base import Family, Object, ObjectIndex, is_observed
+from .base import Family, Object, ObjectIndex
 
 
 class PreprovisioningImage(Family):

@@ -18,6 +18,7 @@ from .._common.waiting.wait_loop import Step, WaitLoop
 from .._common.waiting.wait_report import FAILED, WAITING, Awaited, Verdict
 from .._host.state.reading import secret_of
 from .._kube.api import bulk
+from .._kube.api.cluster_clock import clock_of
 from .._kube.api.follow import follow_kinds
 from .._kube.objects.conditions import conditions
 from .._kube.objects.finalizers import HINT, deletion_of
@@ -112,12 +113,12 @@ class FamilyService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     """
 
     def __init__(self, client: Any, family: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 now: Callable[[], float] = time.time):
+                 now: Callable[[], float] | None = None):
         self.client = client
         self.family = family
         self.resource = KNOWN[family.kind]
@@ -128,7 +129,7 @@ class FamilyService:
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
-        self.now = now
+        self.now = now or clock_of(client)
         self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
         self.index = ObjectIndex({})
         self.diffs: list[dict[str, Any]] = []

@@ -4,12 +4,12 @@
 """Asking BMO to look at hosts now: a change of an annotation ends every pause that it makes."""
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from .._common.texts.formats import timestamp
 from .._host.description import annotations as host_annotations
 from .._kube.api import bulk
+from .._kube.api.cluster_clock import clock_of
 from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .base import HOST
@@ -27,7 +27,7 @@ def wake(client: Any, hosts: list[dict[str, Any]], progress: Any, why: str) -> l
     if not hosts:
         return []
     progress.event(why % ", ".join(sorted(host["metadata"]["name"] for host in hosts)))
-    now = timestamp(time.time())
+    now = timestamp(clock_of(client)())
     outcomes = bulk.run([lambda host=host: _annotate(client, host, now) for host in hosts])
     return [f"{host['metadata']['name']}: BMO was not asked to look at the host ({outcome.error.message}); its next "
             "change of power may begin minutes late" for host, outcome in zip(hosts, outcomes)

@@ -239,6 +239,15 @@ def test_a_key_that_cannot_sign_is_named(secret, kind):
         client_certificate.tls_context(secret, "Secret metal3/prod-etcd")
 
 
+@pytest.mark.parametrize("ahead_seconds", [-7200.0, 0.0, 7200.0])
+def test_etcd_takes_the_certificate_by_its_own_clock(secret, ahead_seconds):
+    """A machine that is ahead would make one that is not valid yet, one that is behind one that is over."""
+    authority, key = client_certificate._authority(secret, "Secret")
+    certificate = client_certificate._issued(authority, key, ahead_seconds)[0]
+    theirs = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=ahead_seconds)
+    assert certificate.not_valid_before_utc < theirs < certificate.not_valid_after_utc
+
+
 def test_no_key_is_left_in_a_file(secret, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     client_certificate.tls_context(secret, "Secret")

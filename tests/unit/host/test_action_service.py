@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 
 import pytest
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import timestamp
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -96,7 +99,7 @@ def given(**values):
 
 def run(server, check_mode=False, **values):
     params, reports = given(**values), Reports()
-    service = HostActionService(server, requests_of(params, "now"), params, check_mode, reports,
+    service = HostActionService(server, requests_of(params), params, check_mode, reports,
                                 sleep=lambda seconds: None)
     return service.run(), reports.lines
 
@@ -126,10 +129,120 @@ def test_a_host_s_own_options_go_before_those_of_the_task():
 def test_options_of_the_task_are_for_the_actions_that_know_them():
     params = given(names=["h1"], hosts=[{"name": "h2", "action": "reboot", "mode": "hard"}], action="pause", reason="x",
                    force=True)
-    pause, reboot = requests_of(params, "now")
+    pause, reboot = requests_of(params)
     assert (pause.reason, pause.force, reboot.reason, reboot.force, reboot.mode) == ("x", False, None, True, "hard")
-    lost = requests_of(given(names=["h1"], action="resume", key="k"), "now")
+    lost = requests_of(given(names=["h1"], action="resume", key="k"))
     assert lost[0].key == "k"
+
+
+def condition(kind, status="True", generation=2):
+    return {"type": kind, "status": status, "observedGeneration": generation}
+
+
+def settings(wanted="Disabled", changed="True", valid="True", generation=2):
+    return {"metadata": {"name": "h1", "namespace": "metal3", "generation": 2},
+            "spec": {"settings": {"ProcTurbo": wanted}},
+            "status": {"settings": {"ProcTurbo": "Enabled"}, "conditions": [
+                condition("ChangeDetected", changed, generation), condition("Valid", valid, generation)]}}
+
+
+def components(url="http://192.0.2.9/bios-2", done=()):
+    return {"metadata": {"name": "h1", "namespace": "metal3", "generation": 2},
+            "spec": {"updates": [{"component": "bios", "url": url}]},
+            "status": {"updates": [{"component": "bios", "url": item} for item in done],
+                       "conditions": [condition("ChangeDetected"), condition("Valid")]}}
+
+
+class Firmware(Server):
+    """A provisioned server that is off as soon as it is held, and of which firmware is pending.
+
+    :param policy: spec of its HostUpdatePolicy
+    :param objects: ``{kind: object}``
+    :param error: by which the API server refuses the policies
+    """
+
+    def __init__(self, policy, objects, error=None, **spec):
+        super().__init__("h1")
+        self.policy, self.objects, self.error, self.serves = policy, objects, error, 0
+        self.hosts["h1"]["status"]["provisioning"]["state"] = "externally provisioned"
+        self.hosts["h1"]["spec"].update(spec)
+
+    def list(self, resource, namespace=None, label_selector=None):
+        if resource.kind == "HostUpdatePolicy":
+            self.requests.append(("LIST", resource.kind))
+            if self.error:
+                raise self.error
+            return [{"metadata": {"name": "h1", "namespace": "metal3"}, "spec": self.policy}], "1"
+        host = self.hosts["h1"]
+        if "reboot.metal3.io/disks" in (host["metadata"].get("annotations") or {}):
+            host["status"]["poweredOn"] = False
+        return copy.deepcopy(list(self.hosts.values())), "1"
+
+    def get(self, resource, namespace, name):
+        if resource.kind == "BareMetalHost":
+            return super().get(resource, namespace, name)
+        self.requests.append(("GET", resource.kind))
+        return copy.deepcopy(self.objects.get(resource.kind))
+
+
+ON_REBOOT = {"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}
+
+
+def hold(server, **values):
+    return run(server, hosts=[{"name": "h1", "action": "reboot_hold", "key": "disks"}], confirm="1",
+               wait_timeout_seconds=1, **values)[0]
+
+
+@pytest.mark.parametrize("policy, objects, kind", [
+    (ON_REBOOT, {"HostFirmwareSettings": settings()}, "HostFirmwareSettings"),
+    # BMO has not looked at it yet, and does nothing before it has.
+    (ON_REBOOT, {"HostFirmwareSettings": settings(generation=1)}, "HostFirmwareSettings"),
+    ({"firmwareUpdates": "onReboot"}, {"HostFirmwareSettings": settings(), "HostFirmwareComponents": components()},
+     "HostFirmwareComponents")])
+def test_a_server_is_not_held_before_its_firmware_is_changed_for_which_bmo_switches_it_on(policy, objects, kind):
+    """Whoever waits for that would have the server start under his hands."""
+    result = hold(Firmware(policy, objects))
+    assert result["hosts"][0]["failed"]
+    assert f"BMO has yet to change what its {kind} asks for, and switches the server on for that" in \
+        result["hosts"][0]["error"]
+
+
+@pytest.mark.parametrize("policy, objects, spec", [
+    ({"firmwareSettings": "onPreparing"}, {"HostFirmwareSettings": settings()}, {}),
+    ({"firmwareUpdates": "onReboot"}, {"HostFirmwareSettings": settings()}, {}),
+    (ON_REBOOT, {}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(wanted="Enabled")}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(valid="False")}, {}),
+    (ON_REBOOT, {"HostFirmwareSettings": settings(changed="False")}, {}),
+    (ON_REBOOT, {"HostFirmwareComponents": components(done=["http://192.0.2.9/bios-2"])}, {}),
+    # It is to be off: BMO changes it when it is to be on again.
+    (ON_REBOOT, {"HostFirmwareSettings": settings()}, {"online": False})])
+def test_a_server_of_which_no_firmware_is_changed_is_held_when_it_is_off(policy, objects, spec):
+    result = hold(Firmware(policy, objects, **spec))
+    assert not result["hosts"][0]["failed"] and result["warnings"] == []
+
+
+def test_a_hold_ends_well_when_the_firmware_is_changed():
+    server = Firmware(ON_REBOOT, {"HostFirmwareSettings": settings()})
+    asked = server.get
+
+    def get(resource, namespace, name):
+        found = asked(resource, namespace, name)
+        if resource.kind == "HostFirmwareSettings":
+            server.objects = {"HostFirmwareSettings": settings(wanted="Enabled", changed="False")}
+        return found
+    server.get = get
+    result = run(server, hosts=[{"name": "h1", "action": "reboot_hold", "key": "disks"}], confirm="1",
+                 wait_timeout_seconds=20)[0]
+    assert not result["hosts"][0]["failed"]
+    assert server.requests.count(("GET", "HostFirmwareSettings")) == 2
+
+
+@pytest.mark.parametrize("error, warned", [(KubeError("forbidden", 403), True), (KubeError("not found", 404), False)])
+def test_a_hold_does_not_need_to_read_the_firmware(error, warned):
+    result = hold(Firmware(ON_REBOOT, {"HostFirmwareSettings": settings()}, error))
+    assert not result["hosts"][0]["failed"]
+    assert [("was not looked at: forbidden" in text) for text in result["warnings"]] == [True] * warned
 
 
 def test_one_refusal_stops_all():
@@ -181,7 +294,7 @@ def test_a_wait_that_comes_to_nothing_tells_the_state():
 
 def test_a_status_that_is_no_object():
     with pytest.raises(RefusedError, match="h1: status: found text that is no JSON object"):
-        requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"), "now")
+        requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"))
 
 
 CONSUMER = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
@@ -271,7 +384,7 @@ def test_a_reboot_is_stored_once_whatever_pause_a_5xx_asks_for(retry_after):
 
     with ApiServer([host], fault) as server:
         params = given(names=["h1"], action="reboot", confirm="1", wait=False)
-        result = HostActionService(KubeClient({"host": server.url}), requests_of(params, "now"), params, False,
+        result = HostActionService(KubeClient({"host": server.url}), requests_of(params), params, False,
                                    Reports(), sleep=lambda seconds: None).run()
         reboots = [item for dummy, item in server.stored if item["metadata"].get("annotations")]
     assert len(reboots) == 1 and len(writes) == 2
@@ -286,6 +399,29 @@ def test_a_power_off_whose_answer_was_lost_has_happened():
     assert server.writes() == [("PATCH", "h1"), ("PATCH", "h1")] and server.hosts["h1"]["spec"]["online"] is False
 
 
+@pytest.mark.parametrize("ahead_seconds, is_over", [(3600.0, True), (-3600.0, False)])
+def test_a_lock_ends_by_the_clock_of_the_cluster_which_is_one_for_all(ahead_seconds, is_over):
+    """Whose workstation is ahead would power a server off while somebody still works on it."""
+    until = timestamp(time.time() + (1800 if is_over else -1800))
+
+    class Read(Server):
+        def list(self, *arguments, **options):
+            # What the clock is, the first answer says.
+            self.ahead_seconds = ahead_seconds
+            return super().list(*arguments, **options)
+
+    server = Read("h1", "h2")
+    server.hosts["h1"]["metadata"]["annotations"] = {host_lock.LOCKED: host_lock.value("RMA 4711", until)}
+    if is_over:
+        assert run(server, names=["h1"], action="power_off", wait=False)[0]["changed"]
+        with pytest.raises(RefusedError, match=r"h2: until: found .* expected a time to come"):
+            run(server, names=["h2"], action="lock", reason="r", until=until, wait=False)
+        return
+    with pytest.raises(RefusedError, match=f"h1: power_off: found host h1 locked until {until}"):
+        run(server, names=["h1"], action="power_off", wait=False)
+    assert run(server, names=["h2"], action="lock", reason="r", until=until, wait=False)[0]["changed"]
+
+
 def other(**changes):
     """Return h1 as somebody has checked it, who found something else than there is."""
     found = copy.deepcopy(Server("h1").hosts["h1"])
@@ -296,7 +432,7 @@ def other(**changes):
 
 def act_on_checked(server, checked, action="reboot", **values):
     params = given(names=["h1", "h2"], action=action, force_hosts=["h1", "h2"], wait=False, **values)
-    return HostActionService(server, requests_of(params, "now"), params, False, Reports(),
+    return HostActionService(server, requests_of(params), params, False, Reports(),
                              sleep=lambda seconds: None, checked=dict(
                                  (name, identity_of(bmh)) for name, bmh in checked.items())).run()
 

@@ -138,6 +138,42 @@ def test_a_cured_error_does_not_excuse_the_next_one():
     assert seen.verdict.outcome == host_goals.FAILED
 
 
+def tried_again(state, count):
+    """Return a host on which BMO tries again: the error is gone, its count is not (``clearError``)."""
+    found = bmh(state)
+    found["status"]["errorCount"] = count
+    return found
+
+
+@pytest.mark.parametrize("baseline", [bmh("registering", error=(*UNREACHABLE, 3)), tried_again("registering", 3)])
+def test_errors_from_before_the_wait_do_not_count_when_bmo_tries_again(baseline):
+    """Its count goes on, so that the first error of the wait was taken for the fourth."""
+    seen = history(baseline=baseline, error_limit=2)
+    seen.update(tried_again("registering", 3), 1)
+    seen.update(bmh("registering", error=(*UNREACHABLE, 4)), 2)
+    assert seen.waiting and "from before" not in seen.verdict.cause
+    seen.update(tried_again("registering", 4), 3)
+    assert seen.waiting
+    seen.update(bmh("registering", error=(*UNREACHABLE, 5)), 4)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+
+def test_a_step_that_is_done_takes_its_errors_along():
+    seen = history(baseline=bmh("registering", error=(*UNREACHABLE, 3)), error_limit=2)
+    seen.update(tried_again("inspecting", 0), 1)
+    seen.update(bmh("inspecting", error=("inspection error", "x", 1)), 2)
+    assert seen.waiting
+    seen.update(bmh("inspecting", error=("inspection error", "x", 2)), 3)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+
+def test_a_definitive_error_that_comes_again_after_an_attempt_ends_the_wait():
+    seen = history(baseline=bmh("registering", error=(*REFUSED, 4)))
+    seen.update(tried_again("registering", 4), 1)
+    seen.update(bmh("registering", error=(*REFUSED, 5)), 2)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+
 def test_error_counts_outlive_recovery():
     recovered = bmh("available")
     recovered["status"]["errorCount"] = 3

@@ -46,8 +46,8 @@ def test_a_lock_counts_until_its_end_and_one_without_an_end_until_it_is_removed(
 
 def refused(action, obj, now="2026-01-01T00:00:00Z", **options):
     request = Request("h1", action, now=now, **options)
-    return [*action_request.check_requests([request]), *host_action_rules.check_hosts(
-        [request], {"h1": obj}, {}, "metal3", ("h1",))]
+    of_itself = action_request.check_requests([request]) or action_request.check_ends([request])
+    return [*of_itself, *host_action_rules.check_hosts([request], {"h1": obj}, {}, "metal3", ("h1",))]
 
 
 def test_actions_that_move_a_server_are_refused_and_no_others():

@@ -88,7 +88,8 @@ def test_an_event_of_a_watch_is_not_read_without_end(monkeypatch):
     (lambda: email.utils.formatdate(time.time() + 900, usegmt=True), 900),
     (lambda: email.utils.formatdate(time.time() - 900, usegmt=True), -900),
     (lambda: email.utils.formatdate(usegmt=True), 0), (lambda: "tomorrow", 0),
-    (lambda: "Wed, 02 Dec 2026 08:51:41 -0000", 0), (lambda: "Wed, 99 Dec 99999 08:51:41 GMT", 0)])
+    (lambda: "Fri, 31 Dec 9999 08:51:41 GMT", 0), (lambda: "Wed, 02 Dec 2026 08:51:41 -0000", 0),
+    (lambda: "Wed, 99 Dec 99999 08:51:41 GMT", 0)])
 def test_the_servers_clock_is_read_from_its_answers(monkeypatch, date, expected):
     monkeypatch.setattr(http.server.BaseHTTPRequestHandler, "date_time_string", lambda *dummy: date())
     with ApiServer(fault=lambda request: Fault(200, {}, b"{}")) as server:

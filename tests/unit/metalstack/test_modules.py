@@ -283,6 +283,34 @@ def test_what_was_refused_because_metal_api_was_busy_is_asked_for_again(api, run
     assert result["machines"][0]["action"] == "power_cycled" and not result.get("failed"), result
 
 
+def finds(api, word):
+    return [path for _method, path, *_rest in api.requests].count(f"/v1/{word}/find")
+
+
+@pytest.mark.parametrize("fault, looks", [(503, 1), ("lost", 1), ("late", 2)])
+def test_all_whose_allocation_failed_are_looked_for_by_one_list(api, run, fault, looks):
+    """A list of all that there is for each of them, at each attempt, held up a metal-api that was busy already."""
+    names = ["a", "b", "c", "d", "e", "f"]
+    run("ip", ips=[ip(name="other")])
+    without_faults = finds(api, "ip")
+    api.faults += [("/v1/ip/allocate", fault)] * len(names)
+    result = run("ip", ips=[ip(name=name) for name in names])
+    assert not result.get("failed") and [item["action"] for item in result["ips"]] == ["allocated"] * 6, result
+    assert sorted(item["name"] for item in api.ips.values()) == [*names, "other"]
+    assert finds(api, "ip") - without_faults == without_faults + looks
+
+
+def test_all_that_are_refused_as_still_in_use_are_looked_for_by_one_list_of_machines(api, run):
+    for name in "abc":
+        api.add_private(f"other-{name}", f"other-{name}")
+    api.faults += [("/v1/network/free/other-.*", 422)] * 3
+    before = finds(api, "machine")
+    result = run("network", networks=[{"name": f"other-{name}", "project": PROJECT, "id": f"other-{name}",
+                                       "state": "absent"} for name in "abc"], confirm="other-a,other-b,other-c")
+    assert not result.get("failed"), result
+    assert finds(api, "machine") - before == 1
+
+
 def test_one_failure_does_not_hide_the_others(api, run):
     api.faults += [("/v1/ip/allocate", 400)]
     result = run("ip", ips=[ip(name="a"), ip(name="b"), ip(name="c")])

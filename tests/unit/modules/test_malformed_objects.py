@@ -153,7 +153,7 @@ def test_actions_get_along_with_any_host(bmh, action):
            "set_hardware": {"hardware": {}}}.get(action, {})
     params["hosts"] = [dict({"name": "h1"}, **own)]
     result = clear(HostActionService(
-        world(bmh), requests_of(params, "now"), params, True, Reports(), sleep=lambda seconds: None).run)
+        world(bmh), requests_of(params), params, True, Reports(), sleep=lambda seconds: None).run)
     assert isinstance(result, CLEAR) or result["hosts"][0]["name"] == "h1"
 
 

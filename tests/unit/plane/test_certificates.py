@@ -11,6 +11,7 @@ import stat
 import threading
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -137,6 +138,14 @@ def given(directory, name="Site Root", days=3650):
 
 def contents(directory):
     return dict((name, (directory / name).read_bytes()) for name in ("ca.crt", "ca.key"))
+
+
+@pytest.mark.parametrize("ahead_seconds", [-7200.0, 0.0, 7200.0])
+def test_a_certificate_is_valid_by_this_machines_clock_and_by_that_of_its_cluster(ahead_seconds):
+    certificate = x509.load_pem_x509_certificate(certificates.self_signed(["a.svc"], ahead_seconds=ahead_seconds)[1])
+    here = datetime.datetime.now(datetime.timezone.utc)
+    for now in (here, here + datetime.timedelta(seconds=ahead_seconds)):
+        assert certificate.not_valid_before_utc < now < certificate.not_valid_after_utc - datetime.timedelta(days=364)
 
 
 def encrypted(path):

@@ -163,7 +163,7 @@ def test_the_end_of_what_kubeadm_has_issued_is_reported_as_cluster_api_has_noted
         machine("c1-2", "soon"), machine("c1-3", None, None), machine("c1-4", None),
         machine("c1-5", None, going="2026-01-01T00:00:00Z")]})
     now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
-    result = expiry_service.report(params(), client, None, lambda: now)
+    result = expiry_service.report(params(), client, None, now.timestamp)
     assert [(row["place"], row["status"], row["days_left"]) for row in result["certificates"]] == [
         ("Machine metal3/c1-2", "unreadable", None), ("Machine metal3/c1-4", "unreadable", None),
         ("Machine metal3/c1-1", "expiring", 19), ("Machine metal3/c1-0", "ok", 1461)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._common.problems.errors import RefusedError
 from ..._common.waiting import parallel
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import Entry
@@ -55,16 +56,16 @@ class ClusterRun:
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     :param phase: says where a server is, for the wait's progress, as ClusterWait takes it
     """
 
     def __init__(self, client: Any, params: Object, options: Object, check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] | None = None,
                  phase: Any = None) -> None:
         self.client = client
         self.phase = phase
-        self.now = now
+        self.now = now or clock_of(client)
         self.params = params
         self.options = options
         self.check_mode = check_mode

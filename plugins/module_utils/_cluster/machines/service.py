@@ -13,6 +13,7 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.problems.problem import text as problem_text
 from ..._host.state import lock as host_lock
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
 from ..._kube.reconcile.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
@@ -65,14 +66,14 @@ class MachineActionService:
     :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     :param checked: ``{name: uid}`` of the Machines that the caller has checked; another one of the name is refused
     :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
     :param says_outlook: whether it is said what a replacement costs and what stands against it, unless the caller does
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] | None = None,
                  checked: Mapping[str, str | None] | None = None,
                  workload: Callable[[Any, str, str], Any] = workload_client, says_outlook: bool = True):
         self.client = client
@@ -83,7 +84,7 @@ class MachineActionService:
         self.params = params
         self.check_mode = check_mode
         self.progress = progress
-        self._now = now
+        self._now = now or clock_of(client)
         self.subject = f"cluster {self.namespace}/{self.name}"
         self.writes = _Writes(client, check_mode, progress, sleep, self.action, self._lines)
         # What has been done so far, for a run that fails later on.

@@ -18,6 +18,7 @@ from ..._host.description.annotations import maintained_since
 from ..._host.state import power_coming
 from ..._host.state.reading import hosts_of
 from ..._kube.api import bulk
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
@@ -47,12 +48,12 @@ class MaintenanceService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 workload: Callable[[Any, str, str], Any] = workload_client, now: Callable[[], float] = time.time):
+                 workload: Callable[[Any, str, str], Any] = workload_client, now: Callable[[], float] | None = None):
         self.client = client
         self.params = params
         self.namespace = params["namespace"]
@@ -62,7 +63,7 @@ class MaintenanceService:
         self.sleep = sleep
         self.began_at = clock()
         self._workload = workload
-        self._now = now
+        self._now = now or clock_of(client)
         self._workloads: dict[str, Any] = {}
         self._objects: dict[str, list[Any]] = {}
         self.diff: list[dict[str, Any]] = []

@@ -22,6 +22,7 @@ from ..._host.actions import action_rules as host_action_rules
 from ..._host.actions.action_service import HostActionService
 from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
 from ..._kube.responses.errors import KubeError
@@ -60,16 +61,16 @@ class RemediationService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 now: Callable[[], float] = time.time, workload: Callable[[Any, str, str], Any] = workload_client):
+                 now: Callable[[], float] | None = None, workload: Callable[[Any, str, str], Any] = workload_client):
         self.client, self.params, self.namespace = client, params, params["namespace"]
         self.check_mode, self.progress = check_mode, progress
-        self.clock, self.sleep, self.now = clock, sleep, now
+        self.clock, self.sleep, self.now = clock, sleep, now or clock_of(client)
         self.began_at = clock()
         self._workload = workload
         self.diff: list[dict[str, Any]] = []
@@ -234,7 +235,7 @@ class RemediationService:
                     "namespace": self.namespace, "force_hosts": forced, "confirm": ",".join(forced),
                     "confirm_among": forced, "wait": False, "wait_timeout_seconds": 0, "error_limit": 1
                 }, False, self.progress, self.clock, self.sleep,
-                checked=dict((item.name, host_action_rules.identity_of(item.host)) for item in due))
+                checked=dict((item.name, host_action_rules.identity_of(item.host)) for item in due), now=self.now)
             try:
                 result = service.run()
             except RefusedError as exc:
@@ -354,13 +355,11 @@ class RemediationService:
         marked = [item for item in due if item.name in self._marked and not any(
             mark in host_annotations.of(item.host) for mark in host_annotations.UNHEALTHY_MARKS)]
         # CAPM3 would pass these hosts over.
-        self._act(REPLACE, marked, [Request(item.name, "mark_healthy", now=timestamp(self.now())) for item in marked],
-                  [])
+        self._act(REPLACE, marked, [Request(item.name, "mark_healthy") for item in marked], [])
 
     def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:
         """Mark hosts so that no machine gets them, and return those that were marked."""
-        requests = [Request(item.name, "mark_unhealthy", reason=_reason_of_mark(item), now=timestamp(self.now()))
-                    for item in due]
+        requests = [Request(item.name, "mark_unhealthy", reason=_reason_of_mark(item)) for item in due]
         began = len(self.diff)
         kept = self._act(REPLACE, due, requests, [])
         self._marked = set(item["host"] for item in self.diff[began:] if not item["before"])

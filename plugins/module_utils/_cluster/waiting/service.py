@@ -13,6 +13,7 @@ from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._ipam.claim import pool_of
 from ..._ipam.reading import readable
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.follow import follow_kinds
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.precondition import uid_of
@@ -71,8 +72,7 @@ class ClusterWait:
         self.timeout_seconds = timeout_seconds
         self.progress = progress
         self.clock = clock
-        # By the cluster's clock, which its conditions have their times from: this machine's may be another.
-        self.wall_clock = wall_clock or (lambda: time.time() + getattr(client, "ahead_seconds", 0))
+        self.wall_clock = wall_clock or clock_of(client)
         self.began_at = clock()
         self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
         self.timeline = []

@@ -4,10 +4,10 @@
 """What ``cluster_info`` says of a cluster."""
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
+from ..._kube.api.cluster_clock import clock_of
 from . import certificates as cluster_certificates
 from . import tree as workflow_tree
 from .reading import snapshot_of
@@ -15,15 +15,16 @@ from .steps import machine_steps
 
 
 def read_cluster(client: Any, namespace: str, name: str,
-                 now: Callable[[], float] = time.time) -> dict[str, Any] | None:
+                 now: Callable[[], float] | None = None) -> dict[str, Any] | None:
     """Return the result of ``cluster_info`` for one cluster, None when it is not there.
 
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     """
     snapshot = snapshot_of(client, namespace, name)
     if snapshot.cluster is None:
         return None
     tree = workflow_tree.tree(snapshot)
     return {"name": name, "namespace": namespace, "phase": (snapshot.cluster.get("status") or {}).get("phase"),
-            "machines": machine_steps(snapshot), "certificates": cluster_certificates.of_control_plane(snapshot, now()),
+            "machines": machine_steps(snapshot), "certificates": cluster_certificates.of_control_plane(
+                snapshot, (now or clock_of(client))()),
             "tree": tree, "lines": workflow_tree.lines(tree)}

@@ -82,8 +82,9 @@ def _check_values(request):
         problems.append(Problem("host-action", request.name, "key", show(request.key),
                                 "at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or "
                                 "digit", "rename it"))
-    if request.action == "lock" and request.until:
-        problems += _check_end(request)
+    if request.action == "lock" and request.until and moment_of(request.until) is None:
+        problems.append(Problem("host-action", request.name, "until", show(request.until),
+                                "a time in UTC such as 2026-11-25T18:00:00Z", "correct it"))
     if request.action == "restore_status" and request.status:
         problems += _check_fields(request.name, "status", request.status, STATUS_FIELDS)
         if not (request.status.get("provisioning") or {}).get("state"):
@@ -96,15 +97,15 @@ def _check_values(request):
     return problems
 
 
-def _check_end(request):
-    end = moment_of(request.until)
-    if end is None:
-        return [Problem("host-action", request.name, "until", show(request.until),
-                        "a time in UTC such as 2026-11-25T18:00:00Z", "correct it")]
-    if end > (moment_of(request.now) or 0):
-        return []
+def check_ends(requests):
+    """Return a Problem for each lock that would be over at once, by the time of the requests.
+
+    :param requests: list of Request that :func:`check_requests` found no fault with
+    """
     return [Problem("host-action", request.name, "until", show(request.until), f"a time to come (it is {request.now})",
-                    "correct it, or unlock the host (action unlock)")]
+                    "correct it, or unlock the host (action unlock)")
+            for request in requests if request.action == "lock"
+            and (moment_of(request.until) or 0) <= (moment_of(request.now) or 0)]
 
 
 def _check_fields(name, option, given, known):

@@ -12,7 +12,9 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem, renamed
 from ..._common.problems.problem import text as problem_text
+from ..._common.texts.formats import timestamp
 from ..._kube.api import bulk
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.objects.precondition import uid_of
 from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
 from ..._kube.reconcile.reconcile import Reconcile
@@ -30,6 +32,7 @@ from . import (
 )
 from . import action_rules as host_action_rules
 from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
+from .held_firmware import HeldFirmware
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
@@ -69,14 +72,14 @@ class Outcome:
 class ActionWrites(Reconcile):
     """Patches of hosts.
 
-    :param requests: ``{name: Request}``
+    :param request_of: callable that takes a host's name and returns its Request
     :param lines: callable that takes a request and its host by now, or None, and returns why it must not be written
     """
 
     def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
-                 requests: dict[str, Any], lines: Callable[[Any, Any], list[str]]):
+                 request_of: Callable[[str], Any], lines: Callable[[Any, Any], list[str]]):
         super().__init__(client, check_mode, progress, sleep)
-        self._requests = requests
+        self._request_of = request_of
         self._lines = lines
         self._unanswered: set[str] = set()
 
@@ -95,11 +98,11 @@ class ActionWrites(Reconcile):
 
     def problems_again(self, entry: Entry, stored: Any) -> list[str]:
         """Return why the host must not be written now."""
-        return self._lines(self._requests[entry.name], stored)
+        return self._lines(self._request_of(entry.name), stored)
 
     def plan_again(self, entry: Entry, stored: Any) -> Entry:
         """Return the entry for the host as it is by now."""
-        request = self._requests[entry.name]
+        request = self._request_of(entry.name)
         fresh = entry_of(entry.namespace or "", request, stored)
         if fresh.changes and request.action in _TAKEN_AWAY and entry.name in self._unanswered:
             raise KubeError("the API server did not answer, and the host has changed since: it may be that the request "
@@ -111,7 +114,7 @@ class HostActionService:
     """One run over a list of requests.
 
     :param client: a KubeClient
-    :param requests: list of ``host_actions.Request``
+    :param requests: list of ``host_actions.Request``; their time is that of the API server when the hosts are read
     :param params: the module's parameters: namespace, force_hosts, confirm, confirm_among, wait, wait_timeout_seconds,
         error_limit
     :param check_mode: let the API server try writes without storing them
@@ -121,12 +124,13 @@ class HostActionService:
     :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
     :param checked: ``{name: Identity}`` as the caller has checked them (``rules.action``); a request is refused for
         another host of the name, and for one that has another consumer by now
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     """
 
     def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
                  phase: Callable[[dict[str, Any], float], str] | None = None,
-                 checked: Mapping[str, Any] | None = None):
+                 checked: Mapping[str, Any] | None = None, now: Callable[[], float] | None = None):
         self.client = client
         self.checked = dict(checked or {})
         self.phase = phase
@@ -144,8 +148,11 @@ class HostActionService:
         self.progress = progress
         self.clock = clock
         self.began_at = clock()
-        self.writes = ActionWrites(client, check_mode, progress, sleep,
-                                   dict((request.name, request) for request in requests), self._lines_again)
+        self._now = now or clock_of(client)
+        self._firmware = HeldFirmware(client, self.namespace, clock)
+        self._by_name: dict[str, Any] = {}
+        self.writes = ActionWrites(client, check_mode, progress, sleep, lambda name: self._by_name[name],
+                                   self._lines_again)
 
     def run(self):
         """Do it all and return the module's result.
@@ -176,7 +183,7 @@ class HostActionService:
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
             "diff": [dict(difference_of(item.entry), host=item.request.name) for item in outcomes if item.changed],
-            "warnings": self.warnings,
+            "warnings": self.warnings + self._firmware.warnings,
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -185,7 +192,10 @@ class HostActionService:
         if problems:
             raise RefusedError(problems, self.names)
         current, hardware_data = self._read()
-        problems = self._problems(self.requests, current, hardware_data)
+        now = timestamp(self._now())
+        self.requests = [request._replace(now=now) for request in self.requests]
+        self._by_name = dict((request.name, request) for request in self.requests)
+        problems = action_request.check_ends(self.requests) + self._problems(self.requests, current, hardware_data)
         if problems:
             raise RefusedError(problems, self.names)
         self.costs = dict((request.name, text) for request in self.requests
@@ -265,9 +275,13 @@ class HostActionService:
 
     def _history(self, item, words, now):
         action = ACTIONS[item.request.action]
+
+        def is_reached(bmh):
+            return bmh is not None and action.reached(item.entry.current, bmh, item.request)
+
         history = host_goals.HostHistory(
-            words, item.entry.current, now, self.error_limit, tolerated=action.tolerates,
-            is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request),
+            words, item.entry.current, now, self.error_limit, tolerated=action.tolerates, is_reached=is_reached,
+            lacking=lambda bmh: self._firmware.lacking(bmh) if action.holds and is_reached(bmh) else "",
             phase=self.phase, uid=uid_of(item.entry.current))
         history.update(item.stored, now)
         return history

@@ -34,9 +34,10 @@ NOTHING = Change({})
 # goal: words for the end of the wait; plan: (bmh, request) → Change; reached: (baseline, bmh, request) → bool;
 # tolerates: conditions of a host in which the action works: paused, detached, deleting; guarded: what runs on the host
 # may suffer, so not under a consumer; ends_holds: BMO boots the server and removes all keys that hold it off; moves: it
-# may switch or boot the server, so not while somebody has locked it.
-Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds", "moves"],
-                    defaults=[(), False, False, False])
+# may switch or boot the server, so not while somebody has locked it; holds: the server is to stay off although it is to
+# be on, which BMO ends for a while when firmware is pending.
+Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds", "moves", "holds"],
+                    defaults=[(), False, False, False, False])
 
 
 def _status(bmh):
@@ -257,7 +258,7 @@ ACTIONS = {
     "power_on": Action("powered on", _power(True), _is_powered(True), guarded=True),
     "power_off": Action("powered off", _power(False), _is_powered(False), guarded=True),
     "reboot": Action("rebooted", _reboot, _has_rebooted, guarded=True),
-    "reboot_hold": Action("held powered off", _hold, _is_held, guarded=True),
+    "reboot_hold": Action("held powered off", _hold, _is_held, guarded=True, holds=True),
     "reboot_release": Action("released", _release, _is_released, moves=True),
     "inspect": Action("inspected again", _inspect, _is_inspected, guarded=True, ends_holds=True),
     "pause": Action("paused", _pause, _has(host_annotations.PAUSED), _ANYWAY),

@@ -4,7 +4,6 @@
 """How hosts and their Secrets are written: what is checked again about one that others changed meanwhile."""
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -51,7 +50,7 @@ class HostRules:
     def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
                  allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None,
                  way: str = "", asks: bool = True, detached_only: bool = False, deploys: bool = True,
-                 refuses_protected: bool = False, now: Callable[[], float] = time.time):
+                 refuses_protected: bool = False, *, now: Callable[[], float]):
         self.namespace = namespace
         self.goal = goal
         self.forced = forced

@@ -36,6 +36,7 @@ from ..._common.problems.problem import Problem, renamed
 from ..._common.problems.problem import text as problem_text
 from ..._common.redaction.quoted_secrets import without_secrets
 from ..._common.waiting import parallel
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.objects.finalizers import is_going
 from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
@@ -65,24 +66,24 @@ class RotationService:
     :param names: ``{option: name}`` by which the reader knows an option, or None
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param now: callable that returns the time in seconds since 1970
+    :param now: callable that returns the time in seconds since 1970, by default by the clock of the API server
     :param locks: by which runs of this machine keep each other from one BMC; those of the user by default
     """
 
     def __init__(self, client: Any, settings: Settings, params: dict[str, Any], check_mode: bool, progress: Any,
                  names: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] | None = None,
                  locks: RunLocks | None = None):
         self.client, self.params, self.namespace = client, params, params["namespace"]
         self.check_mode, self.progress, self.names = check_mode, progress, names
-        self.clock, self.sleep, self.now = clock, sleep, now
+        self.clock, self.sleep, self.now = clock, sleep, now or clock_of(client)
         self.began_at = clock()
         self.diff: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         self._workers = settings.concurrency
         self._change = PasswordChange(settings, progress)
         self._claims = Claims(client, self.namespace, progress, sleep, locks or RunLocks(), params["take_over"])
-        self._known = RotationReading(client, params, names, now, self._claims)
+        self._known = RotationReading(client, params, names, self.now, self._claims)
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.

@@ -61,6 +61,11 @@ def error_of(bmh):
     return status.get("errorType") or "", status.get("errorMessage") or "", status.get("errorCount") or 0
 
 
+def _error_count(bmh):
+    """Return how many errors BMO has counted since the last step that was done, those that are over included."""
+    return ((bmh or {}).get("status") or {}).get("errorCount") or 0
+
+
 def in_service(bmh: Mapping[str, Any]) -> bool:
     """Say whether Ironic changes the firmware of a host in use, or has failed to (``doServiceIfNeeded``).
 
@@ -145,7 +150,7 @@ class HostHistory(Awaited):
         self.is_known = baseline is not None
         self.bmh = baseline
         self._reported = error_of(baseline)
-        self._old_count = self._reported[2]
+        self._count = self._old_count = _error_count(baseline)
         self._old_message = self._reported[1]
 
     def update(self, observed, now):
@@ -163,8 +168,14 @@ class HostHistory(Awaited):
         if state != self.state:
             self.state, self.state_since = state, now
         error = error_of(observed)
-        if not error[2]:
+        # BMO counts on when it tries again (clearError), and from 0 when a step is done.
+        count = _error_count(observed)
+        if count < self._count:
             self._old_count = 0
+        self._count = count
+        if not error[2]:
+            # Whatever comes after an attempt is of that attempt.
+            self._old_message = ""
         if error != self._reported and error[2]:
             events.append(f"{error[0] or 'error'}: {error[1] or 'no message'}")
         self._reported = error

@@ -244,9 +244,7 @@ class ActionService(NodeRun):
                  follow(self.client, now + self.options["wait_timeout_seconds"],
                         self.options["poll_interval_seconds"], self.clock, self.sleep),
                  lambda objects, name: objects.get(nodes[name]), looked=lambda: self._send_next(items))
-        if loop.silence():
-            raise IronicError(loop.silence(), reason="Unreachable")
-        self._conclude(items)
+        self._conclude(items, loop.silence())
 
     def _send_next(self, items: list[Item]) -> None:
         due = [item for item in items if item.left and item.history.verdict.outcome == REACHED]
@@ -266,16 +264,25 @@ class ActionService(NodeRun):
             if item not in undone:
                 item.error = "; ".join(text for text in (item.error, item.plan.amends.missing) if text)
 
-    def _conclude(self, items: list[Item]) -> None:
+    def _conclude(self, items: list[Item], silence: str) -> None:
         now = self.clock()
         for item in items:
             item.stored = item.history.node
             item.seconds = item.history.seconds_taken(now)
-            item.error = item.error or item.history.error(self.options["wait_timeout_seconds"], now)
+            item.error = item.error or item.history.error(self.options["wait_timeout_seconds"], now, silence)
 
     def _read_again(self, items: list[Item]) -> None:
-        """Read the nodes' states after the action: one request, whatever their number."""
-        nodes = dict((node["uuid"], node) for node in self.client.list_nodes(POLL_FIELDS))
+        """Read the nodes' states after the action: one request, whatever their number.
+
+        An Ironic that is away takes nothing of what was read before.
+        """
+        try:
+            nodes = dict((node["uuid"], node) for node in self.client.list_nodes(POLL_FIELDS))
+        except IronicError as exc:
+            if not exc.retriable:
+                raise
+            self.warnings.append(f"the states of nodes are those that were read last: {exc.message}")
+            return
         for item in items:
             item.stored = nodes.get(item.node["uuid"])
 

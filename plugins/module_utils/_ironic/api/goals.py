@@ -110,7 +110,14 @@ class NodeHistory(Awaited):
     def __init__(self, goal: Goal, node: dict[str, Any], now: float) -> None:
         super().__init__(goal_text(goal), now, advice="raise wait_timeout_seconds or look at the server's console")
         self.target = goal
+        # Whether it was read since the request: before, its state says nothing about that.
+        self._is_read = False
         self._take(node)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it was read during the wait."""
+        return self._is_read
 
     def _take(self, node: dict[str, Any] | None) -> None:
         self.node = node
@@ -125,7 +132,7 @@ class NodeHistory(Awaited):
         :param now: reading of the caller's clock, in seconds
         :returns: texts of what happened, for live progress
         """
-        before = self.state
+        before, self._is_read = self.state, True
         self._take(observed)
         if self.state != before:
             self.state_since = now
@@ -135,6 +142,7 @@ class NodeHistory(Awaited):
         """Go on to another goal: a further request was accepted."""
         self.target, self.goal = goal, goal_text(goal)
         self._take(self.node)
+        self._is_read = False
         self.state_since = now
         self.settled_at = None
         self.verdict = Verdict(WAITING, "", "")

@@ -39,6 +39,8 @@ ANSWER_LIMIT_BYTES = 1024 ** 3
 TEXT_LIMIT_BYTES = 1024 ** 2
 # The header has whole seconds, and an answer takes a while.
 _LEAST_DIFFERENCE_SECONDS = 5
+# No clock is so wrong: times that are reckoned with more may be none that Python has.
+_MOST_DIFFERENCE_SECONDS = 100 * 365 * 86400
 _pause = time.sleep
 
 _JSON = "application/json"
@@ -266,7 +268,8 @@ def _ahead_seconds(value: str | None) -> float:
         difference = theirs.timestamp() - time.time()
     except (TypeError, ValueError, OverflowError):
         return 0.0
-    return difference if theirs.tzinfo is not None and abs(difference) > _LEAST_DIFFERENCE_SECONDS else 0.0
+    is_one = theirs.tzinfo is not None and _LEAST_DIFFERENCE_SECONDS < abs(difference) < _MOST_DIFFERENCE_SECONDS
+    return difference if is_one else 0.0
 
 
 def _quote(value: str) -> str:

@@ -50,5 +50,10 @@ def is_true(obj: Mapping[str, Any] | None, kind: str) -> bool:
     return condition(obj, kind).get("status") == "True"
 
 
+def is_observed(obj: Mapping[str, Any], kind: str) -> bool:
+    """Say whether a condition was made of an object's newest spec."""
+    return bool(condition(obj, kind).get("observedGeneration") == obj["metadata"].get("generation"))
+
+
 def _entries(status: Object) -> list[Object]:
     return [shaped(entry, CONDITION) for entry in dicts_in(status, "conditions")]

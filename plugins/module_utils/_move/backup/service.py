@@ -22,6 +22,7 @@ from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..._host.state import handed_over
 from ..._host.state.reading import hosts_everywhere
+from ..._kube.api.cluster_clock import clock_of
 from ..._plane.parts import catalogue, fit, fit_service
 from ..checks import admission, credentials, other_namespaces, rotations
 from ..checks import rules as checks
@@ -43,7 +44,7 @@ _SHOWN = 5
 
 
 def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-              now: Callable[[], float] = time.time,
+              now: Callable[[], float] | None = None,
               rehearse: Callable[..., rehearsal.Outcome] = rehearsal.restore) -> dict[str, Any]:
     """Return the result of the module ``plane_backup``.
 
@@ -51,7 +52,8 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     :param params: the module's parameters
     :param check_mode: only report what would be written
     :param progress: a Progress
-    :param now: seconds since 1970
+    :param now: callable that returns seconds since 1970, by default by the clock of the API server: a restore compares
+        it with when Nodes have joined
     :param rehearse: callable that rehearses the restore, see :func:`rehearsal.restore`
     :raises RefusedError: when there is nothing, when a move has not ended, when clusterctl would leave something
         behind, or when what was written does not come back as it was
@@ -67,7 +69,7 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
         raise RefusedError(problems)
     left = named_secrets.left(moving, side.objects)
     elsewhere, unread = other_namespaces.read(client, side.namespace)
-    taken = timestamp(now())
+    taken = timestamp((now or clock_of(client))())
     # Without them hosts would come back into error: clusterctl takes them by the label that they have in the file.
     backup = archive.Backup(taken, client.server, side.uid, side.namespace,
                             moving.moved + named_secrets.labelled(left, moving),

@@ -24,6 +24,7 @@ from ..._host.description.objects import stored_secret_name
 from ..._host.state.goals import HostHistory, state_of
 from ..._host.state.reading import BMH, hosts_of
 from ..._host.state.wait import wait_for_hosts
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.reconcile.plan import DELETE, UNCHANGED, deletion
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.responses.errors import KubeError
@@ -51,17 +52,17 @@ class HostMove:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param now: seconds since 1970
+    :param now: callable that returns seconds since 1970, by default by the clock of the source's API server
     :raises KubeError: when one of the API servers can't be asked
     """
 
     def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 now: Callable[[], float] = time.time) -> None:
+                 now: Callable[[], float] | None = None) -> None:
         self._params = params
         self._check_mode = check_mode
         self._progress = progress
-        self._clock, self._sleep, self._now = clock, sleep, now
+        self._clock, self._sleep, self._now = clock, sleep, now or clock_of(source)
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
         self._names = sorted(set(params["hosts"]))

@@ -15,6 +15,7 @@ from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import timestamp
 from ..._common.texts.plain_text import few
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -51,7 +52,7 @@ class Move:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param journal: of the moves from this machine, or None to keep none
-    :param now: seconds since 1970
+    :param now: callable that returns seconds since 1970, by default by the clock of the source's API server
     :raises KubeError: when one of the API servers can't be asked
     """
 
@@ -60,14 +61,14 @@ class Move:
                  rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
                  alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone,
-                 journal: Journal | None = None, now: Callable[[], float] = time.time) -> None:
+                 journal: Journal | None = None, now: Callable[[], float] | None = None) -> None:
         self._params = params
         self._check_mode = check_mode
         self._progress = progress
         self._run = run
         self._alone = alone
         self._lock = -1
-        self._clock, self._sleep, self._now = clock, sleep, now
+        self._clock, self._sleep, self._now = clock, sleep, now or clock_of(source)
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
         self._records = KeptRecord(self._here, self._there, holder_of(os.uname().nodename, params["work_dir"]), journal)

@@ -23,16 +23,17 @@ except ImportError:
 Object = dict[str, Any]
 
 
-def secret(certificate: Object, stored: Object | None) -> Object:
+def secret(certificate: Object, stored: Object | None, ahead_seconds: float = 0.0) -> Object:
     """Return the Secret with what a Certificate asks for, as cert-manager's self-signed issuer fills it.
 
     :param certificate: the Certificate
     :param stored: the Secret as it is stored, which stays when it serves for another month; or None
+    :param ahead_seconds: how far the clock of the API server that verifies it is ahead of this machine's
     """
     spec = certificate["spec"]
     data = (stored or {}).get("data") or {}
     if fault(data, spec["dnsNames"]):
-        key, pem = self_signed(spec["dnsNames"])
+        key, pem = self_signed(spec["dnsNames"], ahead_seconds=ahead_seconds)
         data = {"tls.key": _encoded(key), "tls.crt": _encoded(pem), "ca.crt": _encoded(pem)}
     labels = (spec.get("secretTemplate") or {}).get("labels")
     return {"apiVersion": "v1", "kind": "Secret", "type": TLS_TYPE,

@@ -4,7 +4,6 @@
 """Has cert-manager issue a certificate again before its time, as ``cmctl renew`` does."""
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..._common.documents.tolerant import dict_in
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import timestamp
 from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.api.discovery import resolve
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.objects.conditions import condition, conditions, is_true
@@ -66,7 +66,7 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
     for attempt in range(ATTEMPTS):
         try:
             client.request("PUT", resource.path(namespace, name) + "/status", None, due(
-                stored, timestamp(time.time())), subject=f"{KIND} {namespace}/{name}")
+                stored, timestamp(clock_of(client)())), subject=f"{KIND} {namespace}/{name}")
             break
         except KubeError as exc:
             if exc.status != 409 or attempt == ATTEMPTS - 1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._common.problems.errors import ReportedError
+from ..._kube.api.cluster_clock import ahead_seconds_of
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.reconcile import Written
@@ -133,12 +134,16 @@ class Components(ComponentsRun):
             if self.params["certificates"] == "collection":
                 asked = objects.certificates(items)
                 items = objects.without_cert_manager(items, dict(
-                    ((item["metadata"]["namespace"], item["metadata"]["name"]), certificates.secret(
-                        item, self.client.get(KNOWN["Secret"], item["metadata"]["namespace"],
-                                              item["spec"]["secretName"]))) for item in asked))
+                    ((item["metadata"]["namespace"], item["metadata"]["name"]), self._secret(item)) for item in asked))
             self.part_of.update((documents.title(item), part.name) for item in items)
             result += items
         return result
+
+    def _secret(self, certificate: Object) -> Object:
+        """Return the Secret of a Certificate that cert-manager does not issue."""
+        stored = self.client.get(KNOWN["Secret"], certificate["metadata"]["namespace"],
+                                 certificate["spec"]["secretName"])
+        return certificates.secret(certificate, stored, ahead_seconds_of(self.client))
 
     def _mark_secrets(self, part: Part, settings: Object, items: list[Object]) -> None:
         """Have the manager started again when a Secret that it mounts has changed."""

@@ -258,19 +258,32 @@ class Authority:
         write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
 
 
-def self_signed(names: list[str], usages: Sequence[str] = ("server",)) -> tuple[bytes, bytes]:
+def validity(length: datetime.timedelta, ahead_seconds: float) -> tuple[Any, Any]:
+    """Return from when until when a certificate is valid, by this machine's clock as by the one it is verified by.
+
+    :param length: for how long at least
+    :param ahead_seconds: how far the other clock is ahead of this machine's, negative for behind
+    """
+    now, ahead, none = _now(), datetime.timedelta(seconds=ahead_seconds), datetime.timedelta(0)
+    return now + min(ahead, none) - BACKDATED, now + max(ahead, none) + length
+
+
+def self_signed(names: list[str], usages: Sequence[str] = ("server",), ahead_seconds: float = 0.0
+                ) -> tuple[bytes, bytes]:
     """Return key and certificate, as PEM, of a server that is its own authority.
 
     :param names: its DNS names
     :param usages: ``server``, ``client``, or both
+    :param ahead_seconds: as for :func:`validity`
     """
-    key, now = ec.generate_private_key(ec.SECP256R1()), _now()
+    key = ec.generate_private_key(ec.SECP256R1())
+    begins, ends = validity(datetime.timedelta(days=VALIDITY_DAYS), ahead_seconds)
     # A common name has at most 64 characters.
     name = _subject("metal3.baremetal", [])
     certificate = (
         x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - BACKDATED).not_valid_after(now + datetime.timedelta(days=VALIDITY_DAYS))
+        .not_valid_before(begins).not_valid_after(ends)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_key_usage(signs=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage(_usages(list(usages))), critical=False)

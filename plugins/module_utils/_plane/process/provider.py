@@ -12,6 +12,7 @@ from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
 from ..._common.waiting.wait_loop import until_nothing
 from ..._kube.api import bulk
+from ..._kube.api.cluster_clock import clock_of
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.objects.conditions import condition, is_true
 from ..._kube.reconcile.plan import CREATE, Entry
@@ -96,7 +97,7 @@ def identify(client: Any, lab: Any, accounts: Any, check_mode: bool = False) -> 
         path = controllers.kubeconfig(lab, name)
         token = kubeconfig.read_token(path)
         fault = "missing" if outcome.value is None else kubeconfig.token_fault(
-            token, outcome.value["metadata"]["uid"], time.time())
+            token, outcome.value["metadata"]["uid"], clock_of(client)())
         if fault and not check_mode:
             token = kubeconfig.request_token(client, *accounts[name])
         namespace, account = accounts[name]

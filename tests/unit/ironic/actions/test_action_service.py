@@ -4,6 +4,8 @@
 """One action on many nodes, against an Ironic in memory: what is sent, what is waited for, what ends the wait."""
 from __future__ import annotations
 
+import re
+
 import pytest
 from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import act as run
@@ -97,8 +99,42 @@ def test_an_ironic_that_stays_away_is_an_error():
         client.lost = 10 ** 6
         return real(*arguments, **options)
     client.request = request
-    with pytest.raises(IronicError, match="has not answered for"):
-        run(client, "provide", wait_timeout_seconds=30)
+    result = run(client, "provide", wait_timeout_seconds=30)
+    node, = result["nodes"]
+    assert node["failed"] and result["changed"]
+    # Of the node nothing has been read since the request.
+    assert re.fullmatch(
+        r"not available within 30 s: Ironic https://198.18.0.1:6385/v1 has not answered for \d+ s, until the end of "
+        r"wait_timeout_seconds: no answer; run again when it answers; raise .*", node["error"])
+    assert result["warnings"] == ["the states of nodes are those that were read last: no answer"]
+
+
+def test_what_was_read_of_nodes_is_reported_when_ironic_is_away_at_the_deadline():
+    client = with_node("manageable")
+    client.add("b", "manageable")
+    client.add("c", "manageable")
+    client.ways["inspect"] = ["inspecting"] + ["inspect wait"] * 1000
+    real, looks = client.list_nodes, []
+
+    def list_nodes(*arguments, **options):
+        looks.append(None)
+        client.lost = 10 ** 6 if len(looks) > 5 else 0
+        found = real(*arguments, **options)
+        for node in found:
+            if node["name"] == "b" and len(looks) > 3:
+                node.update(provision_state="inspect failed", last_error="no DHCP")
+            elif node["name"] == "c" and len(looks) > 3:
+                node.update(provision_state="manageable")
+        return found
+    client.list_nodes = list_nodes
+    result = run(client, "inspect", "a", "b", "c", wait_timeout_seconds=60)
+    first, second, third = result["nodes"]
+    assert "not manageable within 1 min: still inspect wait after" in first["error"]
+    assert "last_error: none; Ironic https://198.18.0.1:6385/v1 has not answered for" in first["error"]
+    assert first["provision_state"] == "inspect wait"
+    assert (second["provision_state"], second["last_error"]) == ("inspect failed", "no DHCP")
+    assert "no DHCP" in second["error"] and "has not answered" not in second["error"]
+    assert not third["failed"] and third["provision_state"] == "manageable"
 
 
 def test_all_reasons_for_a_refusal_are_reported_at_once():

@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from fakes.planes import DEFINITIONS, GATE_IS_OFF, MOVE, NAMESPACE, STAY, classe
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import moment
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
     DETACHED,
@@ -62,7 +64,14 @@ def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=N
     return backup_service.backed_up(here, {
         "namespace": NAMESPACE, "directory": str(folder), "recipients": [recipient], "identity_file": identity,
         "rehearsal_programs": "/programs" if rehearse else None, "clusterctl": "/clusterctl",
-        "keep": keep}, check_mode, Progress(None), lambda: now, rehearse)
+        "keep": keep}, check_mode, Progress(None), now and (lambda: now), rehearse)
+
+
+def test_a_backup_has_the_time_of_its_cluster(here, tmp_path, recipient):
+    """A restore takes a Node that has joined later for another system; nodes have the cluster's time."""
+    here.ahead_seconds = -3600.0
+    taken = moment(back_up(here, tmp_path, recipient, now=None)["taken_at"])
+    assert abs(taken - time.time() + 3600) < 60
 
 
 class Killed(Exception):
