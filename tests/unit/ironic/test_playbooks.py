@@ -12,7 +12,7 @@ import pytest
 from fakes.ansible_process import ansible_playbook, without_task
 from fakes.api_server import ApiServer, kubeconfig_of
 from fakes.http_ironic import HttpIronic
-from fakes.playbook import recap
+from fakes.playbook import recap_of_group
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_node_that_was_there_before_is_only_erased_when_it_is_named(playbook, 
         assert verbs(server, "old") == asked_of_old, output
     assert succeeded == bool(named), output
     # Each under its own name; Ansible counts no change of one that failed.
-    assert recap(output) == {"new": (1, 0), "old": (1, 0) if named else (0, 1)}, output
+    assert recap_of_group(output) == {"new": (1, 0), "old": (1, 0) if named else (0, 1)}, output
     if not named:
         assert "1 of 2 servers are neither available nor deployed" in output
         assert "- old (manageable): power off, no error" in output

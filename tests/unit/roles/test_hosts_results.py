@@ -30,7 +30,7 @@ def run(tmp_path):
 
         def play(*arguments, text=""):
             code, output = playbook.play(tmp_path, inventory, text, *arguments)
-            return code, output, playbook.recap(output)
+            return code, output, playbook.recap_of_group(output)
         yield play, server
 
 

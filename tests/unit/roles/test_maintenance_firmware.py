@@ -51,7 +51,7 @@ def run_against_server(tmp_path):
                              ansible_python_interpreter="{{ ansible_playbook_python }}"),
                 "children": {"baremetal": {"hosts": {"h1": changes or {}, "h2": {}}}}}})
             code, output = playbook.play(tmp_path, inventory, "", *MAINTAIN, *arguments)
-            return code, " ".join(output.split()), playbook.recap(output)
+            return code, " ".join(output.split()), playbook.recap_of_group(output)
         yield play, server
 
 

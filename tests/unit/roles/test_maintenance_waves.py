@@ -35,7 +35,7 @@ def run_against_server(tmp_path):
                 f"metal3_confirm={confirm}", *arguments)
             written = [item.path.rpartition("/")[2] for item in server.of_kind(WRITE)
                        if item.query.get("dryRun") != "All"]
-            return " ".join(output.split()), playbook.recap(output), list(dict.fromkeys(written))
+            return " ".join(output.split()), playbook.recap_of_group(output), list(dict.fromkeys(written))
         yield play
 
 

@@ -38,7 +38,7 @@ def test_a_cluster_is_allocated_in_order_and_freed_in_the_reverse_one(api, tmp_p
 
     api.requests.clear()
     code, output = run(api, tmp_path, "metalstack")
-    assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}
+    assert code == 0 and writes(api) == [] and playbook.recap_of_group(output) == {"prod": (0, 0)}
 
     code, output = run(api, tmp_path, "metalstack_teardown")
     assert code != 0 and writes(api) == [] and "confirm" in output
@@ -53,7 +53,7 @@ def test_a_cluster_is_allocated_in_order_and_freed_in_the_reverse_one(api, tmp_p
 
     api.requests.clear()
     code, output = run(api, tmp_path, "metalstack_teardown", "-e", "metal3_confirm=prod")
-    assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}
+    assert code == 0 and writes(api) == [] and playbook.recap_of_group(output) == {"prod": (0, 0)}
 
 
 def test_a_reinstallation_is_confirmed_by_the_machine_s_name(api, tmp_path):
@@ -127,7 +127,7 @@ def test_machines_are_in_their_own_networks_too(api, tmp_path):
             assert ["192.0.2.9"] in [network["ips"] for network in networks]
     api.requests.clear()
     code, output = run(api, tmp_path, "metalstack", metalstack_node_network="nodes", **machines)
-    assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}, output
+    assert code == 0 and writes(api) == [] and playbook.recap_of_group(output) == {"prod": (0, 0)}, output
 
 
 def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):

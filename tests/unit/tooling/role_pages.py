@@ -139,6 +139,18 @@ def plays(name: str) -> list[dict[str, Any]]:
     return ansible_yaml.read(PLAYBOOKS / f"{name}.yml")
 
 
+def checks_groups(play: dict[str, Any]) -> bool:
+    """Return whether a play only checks that there are hosts for those that follow."""
+    files = [str(task.get("ansible.builtin.import_tasks")) for task in play.get("tasks", [])]
+    return bool(files) and all(file.startswith("tasks/required_") for file in files)
+
+
+def hosts(name: str, *others: str) -> list[str]:
+    """Return the patterns of hosts of a playbook's own plays, without those that are given."""
+    found = [play["hosts"] for play in plays(name) if "hosts" in play and not checks_groups(play)]
+    return [pattern for pattern in dict.fromkeys(found) if pattern not in others]
+
+
 def entry_points(name: str) -> list[tuple[str, str]]:
     """Return the roles that a playbook runs, with the entry point of each."""
     found = []
@@ -156,15 +168,16 @@ def imported(name: str) -> list[str]:
     return [Path(play["import_playbook"]).stem for play in plays(name) if "import_playbook" in play]
 
 
-def _tags(value: Any) -> list[str]:
+def tags_of(value: Any) -> list[str]:
+    """Return the tags of plays or tasks and of all that is in them."""
     own = value.get("tags", []) if isinstance(value, dict) else []
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [own] if isinstance(own, str) else [*own, *(tag for item in inner for tag in _tags(item))]
+    return [own] if isinstance(own, str) else [*own, *(tag for item in inner for tag in tags_of(item))]
 
 
 def tags(name: str) -> list[str]:
     """Return the tags of a playbook, without that of tasks that always run, imported ones among them."""
-    found = _tags(plays(name)) + [tag for other in imported(name) for tag in tags(other)]
+    found = tags_of(plays(name)) + [tag for other in imported(name) for tag in tags(other)]
     return [tag for tag in dict.fromkeys(found) if tag != "always"]
 
 
@@ -174,9 +187,8 @@ def playbook_text(name: str, given: dict[str, Any]) -> str:
     :param given: its entry of docs/reference.yml
     """
     lines = [f"## {name}", "", given["does"], ""]
-    hosts = [play["hosts"] for play in plays(name) if "hosts" in play]
-    if hosts:
-        lines += [f"Hosts: {', '.join(f'`{group}`' for group in dict.fromkeys(hosts))}.", ""]
+    if hosts(name):
+        lines += [f"Hosts: {', '.join(f'`{pattern}`' for pattern in hosts(name))}.", ""]
     if imported(name):
         lines += [f"Runs: {', '.join(f'[{other}](#{other})' for other in imported(name))}; with their variables.", ""]
     lines += [f"Tags: {', '.join(f'`{tag}`' for tag in tags(name))}.", ""]

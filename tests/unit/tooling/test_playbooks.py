@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fakes import playbook
-from tooling import ansible_yaml
+from tooling import ansible_yaml, role_pages
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PLAYBOOKS = REPOSITORY / "playbooks"
@@ -92,17 +92,126 @@ all:
 PLANE = "    management: {hosts: {bastion: }}\n"
 
 
-@pytest.mark.parametrize("name, group", [
-    ("backup", "management"), ("certificates", "management"), ("compliance", "baremetal"), ("preflight", "baremetal"),
-    ("etcd_snapshot", "clusters"), ("install", "management"), ("restore", "management"), ("pivot", "management"),
-    ("repivot", "management"), ("uninstall", "management"), ("rotate_credentials", "management"),
-    ("renew_certificates", "management"), ("backup_schedule", "management"), ("upgrade", "clusters")])
-def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, name, group):
+# Playbooks of hosts that do not refuse an inventory in which their group has none, and why.
+WITHOUT_A_GROUP = {
+    "lab": "tasks/lab_inventory.yml refuses what describes no lab, and a lab has the machine of its plane",
+    "lab_down": "as lab",
+    "lab_status": "as lab",
+    "mirror_gather": "what planes and clusters pull comes beside what is gathered without an inventory",
+    "site": "each stage is for what the inventory has of it; without any the playbook refuses it itself"}
+NAMES = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
+CHECKED = [name for name in NAMES if name not in WITHOUT_A_GROUP and role_pages.hosts(name, "localhost")]
+
+
+def imports(play):
+    """Return the imported task files of a play's tasks, each with the variables that it has."""
+    found = []
+    for task in play["tasks"]:
+        name = task["ansible.builtin.import_tasks"]
+        inner = {} if name.endswith("/required_group.yml") else ansible_yaml.read(PLAYBOOKS / name)[0]["vars"]
+        found.append((name, {**inner, **task.get("vars", {})}))
+    return found
+
+
+def group_of(name):
+    """Return the group without which a playbook is of no use."""
+    return imports(role_pages.plays(name)[0])[0][1]["required_group"]
+
+
+def test_a_playbook_that_needs_no_hosts_is_still_there():
+    assert set(WITHOUT_A_GROUP) <= set(NAMES) and len(CHECKED) > 40
+    assert all(role_pages.hosts(name, "localhost") for name in WITHOUT_A_GROUP)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_playbook_begins_with_the_question_whether_there_are_hosts(name):
+    """Before anything is asked or written, with each tag, and for the hosts that its own plays have."""
+    check, *others = role_pages.plays(name)
+    assert role_pages.checks_groups(check) and check["hosts"] == "localhost" and check["gather_facts"] is False
+    assert set(check["tags"]) & {"always"} or set(role_pages.tags_of(others)) - {"always"} <= set(check["tags"])
+    patterns = role_pages.hosts(name, "localhost")
+    for file, given in imports(check):
+        assert (PLAYBOOKS / file).is_file()
+        assert given.get("required_pattern", given["required_group"]) in patterns, (file, patterns)
+        # The message names it.
+        assert ("required_pattern" in given) == ("required_variable" in given)
+        assert "required_pattern" not in given or given["required_pattern"] == (
+            f"{{{{ {given['required_variable']} | default('{given['required_group']}') }}}}")
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, name):
+    group = group_of(name)
     code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal." + name)
     assert code != 0 and f"group {group}: found no host, expected" in output, output
     assert f"make the group, for example {group}: {{" in output, output
     # Of a host that is named Ansible looks for another Python, which has not the packages of the modules.
-    assert group != "management" or f"ansible_python_interpreter: {sys.executable}" in output, output
+    assert "{localhost:" not in output or f"ansible_python_interpreter: {sys.executable}" in output, output
+    assert playbook.recap(output) == {"localhost": (0, 1)}, output
+
+
+# A machine that Ansible could not reach, whose login is for others.
+ODD = """\
+all:
+  vars: {ansible_become: true, ansible_become_password: unknown, ansible_connection: ssh, ansible_host: 192.0.2.1}
+  children: {management: {hosts: {localhost: {ansible_python_interpreter: /nowhere}}}, baremetal: {}}
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check",), ("--tags", "preflight"), ("-b", "-e", "metal3_confirm=1")])
+def test_the_machine_that_runs_ansible_is_not_connected_to(tmp_path, arguments):
+    code, output = playbook.play(tmp_path, ODD, "", "metal3.baremetal.enroll", *arguments)
+    assert code != 0 and "group baremetal: found no host, expected the servers" in output, output
+    assert playbook.recap(output) == {"localhost": (0, 1)}, output
+
+
+ONE_SERVER = f"baremetal:\n  hosts: {{h1: {LOCAL}}}\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--limit", "h1"), ("--start-at-task", "Act on the servers")])
+def test_with_its_hosts_a_playbook_goes_on(tmp_path, arguments):
+    code, output = playbook.play(tmp_path, ONE_SERVER, "", "metal3.baremetal.host_action", *arguments)
+    assert code != 0 and "found no host, expected" not in output and "fatal: [h1" in output, output
+
+
+@pytest.mark.parametrize("optional, is_refused", [
+    (["baremetal"], False), ("clusters,baremetal", False), ("baremetal-too", True), ([], True), (None, True)])
+def test_a_group_that_may_be_empty_is_named(tmp_path, optional, is_refused):
+    code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal.enroll", "-e",
+                                 json.dumps({"metal3_optional_groups": optional}))
+    assert (code != 0, "a group that may be empty is named in metal3_optional_groups" in output) == (
+        is_refused, is_refused), output
+
+
+@pytest.mark.parametrize("name, variable, given, is_found", [
+    ("cluster", "cluster_hosts", "prod", True), ("cluster", "cluster_hosts", ["none", "pr*"], True),
+    ("cluster", "cluster_hosts", "all:!clusters", False), ("cluster", "cluster_hosts", [], False),
+    ("cluster", "cluster_hosts", "prd", False), ("cluster", "cluster_hosts", ["prd"], False),
+    ("install", "install_hosts", "prod", True), ("install", "install_hosts", "bastion", False)])
+def test_hosts_that_a_variable_names_in_place_of_the_group_are_there(tmp_path, name, variable, given, is_found):
+    code, output = playbook.play(tmp_path, ONE_CLUSTER, "", f"metal3.baremetal.{name}", "-e",
+                                 json.dumps({variable: given}))
+    words = " ".join(output.split())
+    assert code != 0 and (f"{variable}: found {json.dumps(given)}, by which the inventory has no host" in words) is (
+        not is_found), output
+    assert ("fatal: [prod" in output) is is_found, output
+
+
+MEDIA = ("-e", "network_check_media_url=https://192.0.2.1/probe.iso")
+AGENTS = ("-e", "network_check_agents=true")
+QUESTION = ("-e", json.dumps({"network_check_tcp": [{"name": "a", "host": "127.0.0.1", "port": 1}]}))
+
+
+@pytest.mark.parametrize("inventory, arguments, group", [
+    ("all: {}", (), "management"), ("all: {}", QUESTION, "management"), ("all: {}", MEDIA, "baremetal"),
+    ("all: {}", AGENTS, "baremetal"), (ONE_SERVER, (), "management"), (ONE_SERVER, (*MEDIA, *QUESTION), "management"),
+    (ONE_SERVER + "  vars: {network_check_agents: true}\n", (), None), (ONE_SERVER, MEDIA, None),
+    (ONE_SERVER, (*MEDIA, "-e", "network_check_from=h1"), None)])
+def test_a_network_is_checked_from_what_is_asked(tmp_path, inventory, arguments, group):
+    """BMCs and agents are asked without a machine, and machines without a server."""
+    code, output = playbook.play(tmp_path, inventory, "", "metal3.baremetal.network_check", *arguments)
+    assert code != 0 and ("found no host, expected" in output) is (group is not None), output
+    assert group is None or f"group {group}: found no host, expected" in output, output
 
 
 def test_a_part_of_a_plane_is_not_installed_without_a_plane(tmp_path):
@@ -111,10 +220,16 @@ def test_a_part_of_a_plane_is_not_installed_without_a_plane(tmp_path):
     assert code != 0 and "group management: found no host, expected" in output, output
 
 
-def test_a_site_needs_no_plane_of_its_own(tmp_path):
-    """Its servers may be managed by a plane that others run."""
-    code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal.site")
-    assert code == 0 and "found no host" not in output, output
+@pytest.mark.parametrize("inventory, host", [(ONE_SERVER, "h1"), (ONE_CLUSTER, "prod")], ids=["servers", "clusters"])
+def test_a_site_needs_no_plane_servers_or_clusters(tmp_path, inventory, host):
+    """Its servers may be managed by a plane that others run, and it may have no cluster yet."""
+    code, output = playbook.play(tmp_path, inventory, "", "metal3.baremetal.site")
+    assert code != 0 and "found no host, expected" not in output and f"fatal: [{host}" in output, output
+
+
+def test_a_site_without_a_host_is_no_success(tmp_path):
+    code, output = playbook.play(tmp_path, f"baremetl: {{hosts: {{h1: {LOCAL}}}}}\n", "", "metal3.baremetal.site")
+    assert code != 0 and "groups management, baremetal and clusters: found no host, expected" in output, output
 
 
 RANGE = {"provisioning_network_dhcp_ranges": [{"first": "192.0.2.200", "last": "192.0.2.240"}]}
