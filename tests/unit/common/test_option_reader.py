@@ -36,6 +36,9 @@ def test_values_are_read_as_ansible_reads_them():
                               "value"]),
     ({"free": {"other": {}}}, ["part.free.other: found dict, expected a list; write each element below it, after a "
                                "dash"]),
+    ({"size": float("inf")}, ["part.size: found infinity, expected a whole number; write a number without a fraction"]),
+    ({"size": " -Infinity"}, ["part.size: found infinity, expected a whole number; write a number without a fraction"]),
+    ({"names": ["a", None]}, ["part.names[1]: not set, expected a text; set it, or remove the element"]),
     ({"free": "a=b"}, ["part.free: found str, expected a dictionary; write its options below it, as name: value"]),
 ])
 def test_a_mistake_names_its_option_and_its_module(value, lines):

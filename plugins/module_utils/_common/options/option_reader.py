@@ -16,8 +16,9 @@ from ..problems.problem import Problem
 from .field_checks import type_name
 from .plain_names import with_dictionaries
 
-# The shape of an element of a list of texts.
-_TEXT = "text"
+# The shape of an element of a list of texts, and that of a whole number.
+_TEXT = "a text"
+_WHOLE = "a whole number"
 
 
 class OptionReader:
@@ -87,7 +88,7 @@ class OptionReader:
         """Return the shape of an option's value, see the class."""
         kind = option["elements"] if option["type"] == "list" else option["type"]
         text = _TEXT if option["type"] == "list" else None
-        shapes: dict[str, Any] = {"dict": self._free_shapes.get(name, {}), "list": [None], "str": text}
+        shapes: dict[str, Any] = {"dict": self._free_shapes.get(name, {}), "list": [None], "str": text, "int": _WHOLE}
         shape = shapes.get(kind)
         if "options" in option:
             shape = dict((key, self._shape_of(key, inner)) for key, inner in option["options"].items())
@@ -97,6 +98,11 @@ class OptionReader:
         if shape is _TEXT:
             if isinstance(value, (dict, list)):
                 found.append(_no_text(path, value))
+            return
+        if shape is _WHOLE:
+            # Ansible's own check raises an OverflowError for these.
+            if str(value).strip().lower().lstrip("+-") in ("inf", "infinity"):
+                found.append(Problem("value", "", path, "infinity", _WHOLE, "write a number without a fraction"))
             return
         wanted = "a dictionary" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else None
         # Ansible makes dictionaries and lists of texts.
@@ -113,8 +119,8 @@ class OptionReader:
         else:
             for number, item in enumerate(value):
                 if item is None and shape[0] is not None:
-                    found.append(Problem("value", "", f"{path}[{number}]", None, "a %s" % (
-                        "dictionary" if isinstance(shape[0], dict) else "list"), "set it, or remove the element"))
+                    found.append(Problem("value", "", f"{path}[{number}]", None, _in_words(shape[0]),
+                                         "set it, or remove the element"))
                 self._check_shape(f"{path}[{number}]", item, shape[0], found)
 
     def _unknown(self, where: str, error: Any, options: Mapping[str, Any]) -> list[Problem]:
@@ -139,6 +145,10 @@ class OptionReader:
             where, parent.group(1).replace(" -> ", ".") if parent else "",
             next(filter(None, option.groups())) if option else ""), error.msg, "a value of the option's type",
             f"see ansible-doc {self._module}")
+
+
+def _in_words(shape: Any) -> str:
+    return shape if isinstance(shape, str) else "a dictionary" if isinstance(shape, dict) else "a list"
 
 
 def _with_text_keys(value: Any) -> Any:
