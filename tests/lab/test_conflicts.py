@@ -115,5 +115,5 @@ def test_an_action_is_not_taken_on_a_host_that_gets_a_consumer(lab, free):
     params = dict((name, option.get("default")) for name, option in host_action_argument_spec().items())
     params.update(names=[SERVER], action="power_off", wait=False)
     client = Overtaken(lab, {"spec": {"consumerRef": CONSUMER}})
-    facts = HostActionService(client, requests_of(params, "now"), params, False, Progress()).run()["hosts"][0]
+    facts = HostActionService(client, requests_of(params), params, False, Progress()).run()["hosts"][0]
     assert "in use by Somebody" in facts["error"] and lab.host(SERVER)["spec"]["online"] is True

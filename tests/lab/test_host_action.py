@@ -49,7 +49,7 @@ def act(lab):
         # The module's own wait: Ironic gives one power change 120 s (power_state_change_timeout), a soft one of BMO's
         # 180 s (softPowerOffTimeout), a reboot is two of them, and BMO looks every 10 s (powerRequeueDelay).
         params.update(options, hosts=[dict(given, name=name) for name, given in hosts.items()])
-        result = HostActionService(lab.kube, requests_of(params, "now"), params, False, Progress()).run()
+        result = HostActionService(lab.kube, requests_of(params), params, False, Progress()).run()
         assert result["counts"]["failed"] == 0, result["hosts"]
         return dict((facts["name"], facts) for facts in result["hosts"])
     return run
