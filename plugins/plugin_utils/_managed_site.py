@@ -170,6 +170,14 @@ class MachinePlanes:
             return list(self._named)
         return [name for name, found in self._named.items() if wanted in found or not found]
 
+    def beside(self, machine: str) -> list[str]:
+        """Return those machines that may be of a plane of a machine: not those that name other planes alone.
+
+        :param machine: its name, one of them
+        """
+        own = self._named[machine]
+        return [name for name, found in self._named.items() if not own or not found or own & found]
+
 
 def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
     """Return those machines that may serve the servers of a cluster, see :meth:`MachinePlanes.of_cluster`."""

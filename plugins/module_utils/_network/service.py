@@ -15,7 +15,7 @@ from .._common.files import whole_file
 from .._common.options import confirmation
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
-from . import keepalived, pending, systems
+from . import keepalived, lending, pending, systems
 from .description import family, problems
 from .interface_files import (
     OF_PORT,
@@ -58,7 +58,8 @@ class NetworkService:
     :param network: the description, see ``description.problems``
     :param options: ``system`` (``auto`` or one of ``interface_files.chosen``), ``rollback_seconds`` (0 for a change
         that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``),
-        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``)
+        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``),
+        ``taken`` (addresses of machines of the plane, for mistakes of DHCP alone; see ``lending.problems``)
     :param check_mode: only say what would be done
     :param progress: a Progress
     :param runner: what runs programs, for tests
@@ -79,9 +80,11 @@ class NetworkService:
         :raises RefusedError: when the description has mistakes, or does not fit the machine
         :raises NetworkError: when the interface does not get what is described; what was before is back then
         """
-        found = problems(self.network)
-        if self.options.get("keepalived"):
-            found += keepalived.problems_of_network(self.network, self.options["keepalived"])
+        held = self.options.get("keepalived")
+        found = problems(self.network) + lending.problems(self.network, self.options.get("taken") or (),
+                                                          [held["address"]] if held else [])
+        if held:
+            found += keepalived.problems_of_network(self.network, held)
         if found:
             raise RefusedError(found)
         self._after_unconfirmed()

@@ -114,6 +114,8 @@ class Text(str):
     ("plane_machines", ({"prod": {}}, "h1", "prod"), 'found the text "h1", expected a list of names'),
     ("virtual_routers", ({}, ["h1"]), "not in the inventory: h1"),
     ("virtual_routers", ({"h1": {}}, ["h1"], [], "h2"), "not in the inventory: h2"),
+    ("plane_addresses", ({}, ["h1"], "h1"), "not in the inventory: h1"),
+    ("plane_addresses", ({"h1": {}}, ["h1"], "h2"), "not in the inventory: h2"),
     ("ironic_rpc", ("etcd",), "found str, expected the port of etcd"),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),

@@ -664,6 +664,24 @@ def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
     assert names(folders[0]) == []
 
 
+def test_what_dhcp_would_lend_of_the_planes_addresses_is_refused_with_all_other_mistakes(folders):
+    """What keepalived holds is reported with what it is to do, whoever else has it in the inventory."""
+    described_so = {**NETWORK, "gateway": "172.22.0.254", "mtu": 5, "dhcp": {
+        "ranges": [{"first": "172.22.0.2", "last": "172.22.0.254"}], "unknown_hosts": True}}
+    asked = run(folders, Machine(folders[0]), False, described_so, keepalived={
+        "address": "172.22.0.2/24", "machines": ["first"], "machine": "first", "virtual_router_id": 51, "peers": [],
+        "check_ports": []}, taken=[{"owner": name, "address": f"172.22.0.{number}/24"} for name, number in (
+            ("first", 1), ("second", 2), ("third", 3))])
+    with pytest.raises(RefusedError) as caught:
+        asked.present()
+    assert [(problem.field, problem.expected) for problem in caught.value.problems] == [
+        ("mtu", "a number of bytes from 1280 to 9216"),
+        ("dhcp.ranges[0]", "a range without 172.22.0.254, the gateway's address"),
+        ("dhcp.ranges[0]", "a range without 172.22.0.3, which third has"),
+        ("keepalived.address", "an address that dhcp.ranges[0] does not lend")]
+    assert names(folders[0]) == []
+
+
 class Trunk:
     """A card that nothing else configures; systemd-networkd makes the VLANs of the first file that matches it."""
 
