@@ -184,17 +184,5 @@ def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[st
     return MachinePlanes(hostvars, machines).of_cluster(cluster)
 
 
-def clusters_beside(hostvars: Any, machines: Iterable[str], clusters: Iterable[str], machine: str) -> list[str]:
-    """Return those clusters that may be of the plane of a machine.
-
-    :param hostvars: Ansible's variable ``hostvars``
-    :param machines: names of inventory hosts, as those of the group ``management``
-    :param clusters: names of the inventory hosts that stand for clusters
-    :param machine: its name
-    """
-    planes = MachinePlanes(hostvars, [*machines, machine])
-    return [name for name in clusters if machine in planes.of_cluster(hostvars[name])]
-
-
 def _path(text: str) -> str:
     return os.path.normpath(os.path.expanduser(text)) if text else ""

@@ -113,7 +113,7 @@ class Text(str):
     ("plane_machines", ({"h1": {}}, ["h1"], "prod"), "not in the inventory: prod"),
     ("plane_machines", ({"prod": {}}, "h1", "prod"), 'found the text "h1", expected a list of names'),
     ("virtual_routers", ({}, ["h1"]), "not in the inventory: h1"),
-    ("virtual_routers", ({"h1": {}}, ["h1"], [], "h2"), "not in the inventory: h2"),
+    ("virtual_routers", ({"h1": {}}, ["h1"], ["h2"]), "not in the inventory: h2"),
     ("plane_addresses", ({}, ["h1"], "h1"), "not in the inventory: h1"),
     ("plane_addresses", ({"h1": {}}, ["h1"], "h2"), "not in the inventory: h2"),
     ("ironic_rpc", ("etcd",), "found str, expected the port of etcd"),
