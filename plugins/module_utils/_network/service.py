@@ -303,9 +303,21 @@ class NetworkService:
             for field, found, other in held_elsewhere(self.network, links)]
         if system == "network_manager":
             wrong += self._bonds_of_others(links)
+        if system == "ifupdown":
+            wrong += self._defined_by_others()
         if wrong:
             raise RefusedError(wrong)
         return system
+
+    def _defined_by_others(self) -> list[Problem]:
+        """Return a problem for each interface of which ifupdown would merge others' definition with the collection's."""
+        attached = self.network.get("kind") in ("bridge", "bond")
+        fields = {port: f"ports[{at}]" for at, port in enumerate(self.network.get("ports") or ()) if attached}
+        fields[self.name] = "name"
+        return [Problem("provisioning-network", self.subject, fields[name], f"{name}, which {path} defines",
+                        "an interface that no other file of ifupdown gives addresses or options",
+                        f"remove 'iface {name}' there: ifupdown would merge both; or choose another interface")
+                for name, path in systems.ifupdown_definitions(fields).items()]
 
     def _bonds_of_others(self, links: list[dict[str, Any]]) -> list[Problem]:
         """Return a problem for each port that is somebody else's bond: NetworkManager has no file that adds to his."""
