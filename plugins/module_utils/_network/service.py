@@ -18,6 +18,10 @@ from .._common.problems.problem import Problem
 from . import keepalived, lending, pending, systems
 from .description import family, problems
 from .interface_files import (
+    IFUPDOWN_FOLDER,
+    MANAGER_FOLDER,
+    NETPLAN_FOLDER,
+    NETWORKD_FOLDER,
     OF_PORT,
     PREFIX,
     File,
@@ -43,9 +47,7 @@ from .links import (
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
-_INTERFACES = "/etc/network/interfaces.d"
-_FOLDERS = ("/etc/systemd/network", "/etc/systemd/network/*.d", "/etc/NetworkManager/system-connections",
-            "/etc/netplan", _INTERFACES)
+_FOLDERS = (NETWORKD_FOLDER, f"{NETWORKD_FOLDER}/*.d", MANAGER_FOLDER, NETPLAN_FOLDER, IFUPDOWN_FOLDER)
 
 
 class NetworkError(ReportedError):
@@ -351,7 +353,7 @@ class NetworkService:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
                 stem = base.rsplit(".", 1)[0] if base != own else base
-                if _is_in_ifupdown(path, name) if folder == _INTERFACES else (
+                if _is_in_ifupdown(path, name) if folder == IFUPDOWN_FOLDER else (
                         stem == own or stem.startswith(f"{own}{OF_PORT}")):
                     found.append(path)
         return sorted(found)
@@ -451,9 +453,7 @@ class NetworkService:
                 systems.remove_device(record["network"], self.runner)
             paths = [file["path"] for file in record["files"] if file["content"] is not None]
             _touch(paths)
-            # NetworkManager has connections of those ports alone that these files are of.
-            network = dict(record["network"], ports=_ports_in(paths)) if record["system"] == "network_manager" \
-                else record["network"]
+            network = systems.as_before(record["system"], record["network"], _ports_in(paths))
             systems.apply(record["system"], network, self.runner, _ports_of(record), self._inner(network))
         else:
             systems.withdraw(record["system"], record["network"], self.runner, self._inner(record["network"]))

@@ -186,6 +186,16 @@ def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining
             _activate(runner, [connection_of(port, other) for other in ports])
 
 
+def as_before(system: str, network: Mapping[str, Any], ports: Iterable[str]) -> Mapping[str, Any]:
+    """Return the description with which a system applies the files of before once more.
+
+    :param network: the description of the change that is taken back
+    :param ports: those that the files of before are of
+    """
+    # It activates connections by the names of ports, and has those alone that files are of.
+    return dict(network, ports=list(ports)) if system == "network_manager" else network
+
+
 def _activate(runner: Runner, connections: Iterable[str]) -> None:
     for connection in connections:
         _checked(runner, ["nmcli", "--wait", "60", "connection", "up", connection])

@@ -79,7 +79,7 @@ def run(folders, machine, check_mode=False, network=None, **options):
 def test_files_of_another_interface_are_not_its_own(tmp_path, monkeypatch, folder, ending):
     place = tmp_path / folder
     place.mkdir()
-    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path / "interfaces.d"))
+    monkeypatch.setattr(service, "IFUPDOWN_FOLDER", str(tmp_path / "interfaces.d"))
     monkeypatch.setattr(service, "_FOLDERS", (str(place),))
     for interface in ("eth0_5", "eth0"):
         (place / f"60-metal3-{interface}{ending}").touch()
@@ -90,7 +90,7 @@ def test_files_of_another_interface_are_not_its_own(tmp_path, monkeypatch, folde
 @pytest.mark.parametrize(("owner", "other"), [("eth0.5", "eth0_5"), ("eth0_5", "eth0.5")])
 def test_the_file_of_an_earlier_release_goes_with_the_interface_that_it_is_of(tmp_path, monkeypatch, owner, other):
     """It had "_" for a dot, so that its name does not say whose it is."""
-    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path))
+    monkeypatch.setattr(service, "IFUPDOWN_FOLDER", str(tmp_path))
     monkeypatch.setattr(service, "_FOLDERS", (str(tmp_path),))
     old = tmp_path / "60-metal3-eth0_5"
     old.write_text(f"auto {other}\niface {other} inet manual\n\nauto {owner}\niface {owner} inet static\n"
