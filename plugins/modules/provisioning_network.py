@@ -98,8 +98,8 @@ options:
             required: true
   taken:
     description:
-      - Addresses that machines of the plane have. O(state=present) refuses what O(dhcp) lends, or keeps for a server, of
-        them; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter) makes them of an inventory.
+      - Addresses that machines of the plane have. O(state=present) refuses what O(dhcp) lends, or keeps for a server,
+        of them; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter) makes them of an inventory.
     type: list
     elements: dict
     default: []

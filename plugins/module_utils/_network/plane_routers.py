@@ -30,8 +30,8 @@ def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
         found.append((_PREFIX + "router_id", variables.get(_PREFIX + "address"), int(number)))
     keepalived = variables.get(_BY_IRONIC)
     if type_error("bool", keepalived) is None and truth(keepalived):
-        address = _with_network(variables.get("ironic_provisioning_ip"), variables.get("provisioning_network_addresses"))
-        found.append((_BY_IRONIC, address, virtual_router.IRONIC_NUMBER))
+        held, own = (variables.get(name) for name in ("ironic_provisioning_ip", "provisioning_network_addresses"))
+        found.append((_BY_IRONIC, _with_network(held, own), virtual_router.IRONIC_NUMBER))
     return [{"address": address, "number": number, "variable": variable} for variable, address, number in found
             if isinstance(address, str) and virtual_router.of_text(address, number) is not None]
 

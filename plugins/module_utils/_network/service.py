@@ -312,7 +312,7 @@ class NetworkService:
         return system
 
     def _defined_by_others(self) -> list[Problem]:
-        """Return a problem for each interface of which ifupdown would merge others' definition with the collection's."""
+        """Return a problem for each interface whose definition by others ifupdown would merge with the collection's."""
         attached = self.network.get("kind") in ("bridge", "bond")
         fields = {port: f"ports[{at}]" for at, port in enumerate(self.network.get("ports") or ()) if attached}
         fields[self.name] = "name"

@@ -135,9 +135,11 @@ def test_what_others_have_is_refused_for_each_range_with_its_name_and_whose_it_i
     network = changed(("gateway",), "172.22.0.50")
     network["dhcp"]["dns_servers"] = ["172.22.0.50", "172.22.0.60", "fd00:22::99"]
     assert [(problem.field, problem.actual, problem.expected) for problem in description.problems(network)] == [
-        ("dhcp.ranges[0]", "\"172.22.0.10 to 172.22.0.99\"", "a range without 172.22.0.50, the gateway's address"),
-        ("dhcp.ranges[0]", "\"172.22.0.10 to 172.22.0.99\"", "a range without 172.22.0.60, the address of dns_servers[1]"),
-        ("dhcp.ranges[1]", "\"fd00:22::10 to fd00:22::99\"", "a range without fd00:22::99, the address of dns_servers[2]")]
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"', "a range without 172.22.0.50, the gateway's address"),
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"',
+         "a range without 172.22.0.60, the address of dns_servers[1]"),
+        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"',
+         "a range without fd00:22::99, the address of dns_servers[2]")]
 
 
 def test_a_server_of_the_network_may_serve_names_at_the_address_that_is_kept_for_it():
@@ -152,9 +154,9 @@ TAKEN = [{"owner": "machine second", "address": "172.22.0.12/24"}, {"owner": "Ir
 
 def test_what_machines_of_the_plane_have_is_lent_to_nobody_and_kept_for_nobody():
     assert [(problem.field, problem.actual, problem.expected) for problem in lending.problems(GOOD, TAKEN)] == [
-        ("dhcp.ranges[0]", "\"172.22.0.10 to 172.22.0.99\"", "a range without 172.22.0.12, which machine second has"),
-        ("dhcp.ranges[1]", "\"fd00:22::10 to fd00:22::99\"", "a range without fd00:22::11, which Ironic has"),
-        ("dhcp.hosts[0].addresses[1]", "\"fd00:22::11\"", "an address that nobody has: Ironic has it")]
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"', "a range without 172.22.0.12, which machine second has"),
+        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"', "a range without fd00:22::11, which Ironic has"),
+        ("dhcp.hosts[0].addresses[1]", '"fd00:22::11"', "an address that nobody has: Ironic has it")]
     assert lending.problems({"name": "prov", "addresses": ["172.22.0.1/24"], "dhcp": None}, TAKEN) == []
     kept = [dict(TAKEN[1], may_be_kept=True)]
     assert lending.problems(GOOD, kept) == [] and lending.problems(changed(("dhcp", "hosts"), []), kept)

@@ -73,7 +73,8 @@ def test_each_firmware_is_given_what_it_can_boot(tmp_path):
     by_http = answers[list(BOOTS).index("UEFI by HTTP")][0]
     assert by_http["vendor_class"] == "HTTPClient"
     assert {(offer["server"], offer["address"], *offer["routers"], *offer["name_servers"])
-            for answer in answers for offer in answer} == {("172.22.0.1", "172.22.0.11", "172.22.0.254", "172.22.0.253")}
+            for answer in answers for offer in answer} == {
+                ("172.22.0.1", "172.22.0.11", "172.22.0.254", "172.22.0.253")}
 
 
 @pytest.mark.parametrize(("unknown_hosts", "servers"), [(False, []), (True, ["172.22.0.1"])])

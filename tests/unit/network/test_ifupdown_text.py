@@ -88,8 +88,8 @@ def test_an_interface_that_others_define_is_refused_before_anything_is_changed(
     interfaces("interfaces.d/site", f"iface {defined}\n")
     monkeypatch.setattr(service, "_FOLDERS", ())
     run = NetworkService(dict(network, addresses=["172.22.0.1/24"]), {
-        "system": "ifupdown", "rollback_seconds": 0, "wait_timeout_seconds": 1, "confirm": None}, True, Quiet(), machine,
-        str(tmp_path / "pending"))
+        "system": "ifupdown", "rollback_seconds": 0, "wait_timeout_seconds": 1, "confirm": None}, True, Quiet(),
+        machine, str(tmp_path / "pending"))
     if not field:
         assert run.present()["changed"]
         return

@@ -341,10 +341,10 @@ def test_another_plane_on_the_network_with_the_number_of_its_keepalived_is_refus
              for at, (address, number) in enumerate(others)]
     found = [str(problem) for problem in ironic.problems(options(virtual_routers=given, **changes))]
     assert found == ([
-        "ironic: keepalived: found the virtual router 1, which the plane of m0 has for its address 192.0.2.3 on the same "
-        "network, expected a number that no other virtual router there has; upstream's image has no other one: give that "
-        "plane another network, or another number (provisioning_network_keepalived_router_id), or, where the wires are "
-        "apart, set virtual_routers to []"] if is_found else [])
+        "ironic: keepalived: found the virtual router 1, which the plane of m0 has for its address 192.0.2.3 on the "
+        "same network, expected a number that no other virtual router there has; upstream's image has no other one: "
+        "give that plane another network, or another number (provisioning_network_keepalived_router_id), or, where the "
+        "wires are apart, set virtual_routers to []"] if is_found else [])
 
 
 def run(server, given, check_mode=False):

@@ -623,8 +623,8 @@ def test_what_a_killed_run_has_written_is_named_and_goes_back_by_the_release_of_
         install(NEW)
     text = str(caught.value)
     assert text.startswith(
-        f"the upgrade of IP address manager from {OLD} to {NEW} failed, and is as an earlier run has left it, which was "
-        "ended before it had upgraded the part: Deployment metal3-ipam-system/ipam-controller-manager is that of "
+        f"the upgrade of IP address manager from {OLD} to {NEW} failed, and is as an earlier run has left it, which "
+        "was ended before it had upgraded the part: Deployment metal3-ipam-system/ipam-controller-manager is that of "
         f"{NEW} already, and what was there before it is not known; put the cause right, then run again; or go back by "
         f"install with the release of this collection that has {OLD}"), text
     assert "was rolled back" not in text and "has timed out progressing" in text

@@ -92,8 +92,8 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
         raise_refused(client, writes.write(again))
         restored += [entry.title for entry in again]
         back += [entry for entry in again if entry.desired is not None]
-    newer_before = [entry.title for entry in entries if entry.resource.kind == "Deployment" and entry.desired is not None
-                    and rollback.written_before(entry.current, entry.desired)]
+    newer_before = [entry.title for entry in entries if entry.resource.kind == "Deployment"
+                    and entry.desired is not None and rollback.written_before(entry.current, entry.desired)]
     return RolledBack(restored, kept, RolloutWait(client, back, progress, sleep=sleep).until(timeout_seconds),
                       newer_before)
 
@@ -124,10 +124,10 @@ def failure(title: str, found: str, planned: str, cause: ReportedError, outcome:
     """
     if isinstance(outcome, RolledBack) and outcome.newer:
         # What is applied to go back is what this run has found.
-        text = (f"the upgrade of {title} from {found} to {planned} failed, and is as an earlier run has left it, which was "
-                f"ended before it had upgraded the part: {few(outcome.newer, NAMED)} is that of {planned} already, and "
-                "what was there before it is not known; put the cause right, then run again; or go back by install with "
-                f"the release of this collection that has {found}")
+        text = (f"the upgrade of {title} from {found} to {planned} failed, and is as an earlier run has left it, which "
+                f"was ended before it had upgraded the part: {few(outcome.newer, NAMED)} is that of {planned} already, "
+                "and what was there before it is not known; put the cause right, then run again; or go back by install "
+                f"with the release of this collection that has {found}")
     elif isinstance(outcome, RolledBack):
         text = f"the upgrade of {title} from {found} to {planned} failed and was rolled back: {outcome}"
     else:
