@@ -17,7 +17,7 @@ description:
     which nobody else hears; and number 1 with C(ironic_keepalived), of C(ironic_provisioning_ip).
   - Of clusters it is that of an endpoint with the holder V(keepalived). One whose description has mistakes, or whose
     name is ambiguous, is left out; its own run fails with them.
-positional: machines, clusters, beside
+positional: machines, clusters
 options:
   _input:
     description: The variable C(hostvars).
@@ -33,12 +33,6 @@ options:
     type: list
     elements: str
     default: []
-  beside:
-    description:
-      - Name of a machine of a plane. Clusters of another plane, as P(metal3.baremetal.plane_machines#filter) tells
-        them, are left out, for they may stand on another site whose networks have the same addresses. Other planes
-        are not, for another number costs a plane one variable.
-    type: str
 seealso:
   - plugin: metal3.baremetal.plane_machines
     plugin_type: filter
@@ -76,17 +70,13 @@ _value:
 """
 
 
-def virtual_routers(hostvars, machines, clusters=(), beside=None):
+def virtual_routers(hostvars, machines, clusters=()):
     """Return the virtual routers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _virtual_routers as routers
 
     named_hosts.require("virtual_routers", hostvars, machines)
     named_hosts.require("virtual_routers", hostvars, clusters)
-    if beside is not None:
-        named_hosts.require("virtual_routers", hostvars, [beside])
-        clusters = managed_site.clusters_beside(hostvars, machines, clusters, beside)
     return routers.of_planes(routers.of_machines(hostvars, machines)) + routers.of_clusters(hostvars, clusters)
 
 

@@ -54,6 +54,8 @@ options:
       - The cluster that O(hosts) were read from, which is asked once more for the host of each node, right before the
         node is deleted. A node whose host is there by now, enrolled since O(hosts) were read, is left, and so is one
         whose host cannot be asked for; both are errors of their findings. Without it nobody is asked.
+      - Before a port is deleted for V(mac_of_other_node) in O(repair), it is asked whether the host still has this boot
+        MAC address, and that of the port's node has not.
       - Needs C(list) of BareMetalHosts, as O(hosts) did.
     type: dict
     suboptions:
@@ -77,7 +79,8 @@ options:
         there is nothing to do, as the operator registers the host again.
       - >-
         V(node_without_host) deletes the node, in any provision state that holds by itself; the server is left as it
-        is. V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
+        is. V(mac_of_other_node) deletes the port at the other node, unless that one's host has the same boot MAC
+        address, and is refused while the node has an operation. Both need O(hosts) and O(earlier_findings).
         V(port_without_node) deletes the port. V(host_without_ports) creates a port at the host's node for each NIC that
         its inspection has found, unless the host has a boot MAC address, whose port the operator creates by itself; it
         deletes nothing and asks for no number, and needs O(hosts) and O(earlier_findings), too.

@@ -134,6 +134,27 @@ options:
         neither that of a cluster's endpoint.
     type: bool
     default: false
+  virtual_routers:
+    description:
+      - Virtual routers of other planes. With O(keepalived) one with the number 1 on the network of O(provisioning_ip)
+        is refused. The plane's own may be among them, and says which network that is.
+        P(metal3.baremetal.virtual_routers#filter) makes them of an inventory.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      owner:
+        description: Whose it is, for messages.
+        type: str
+        required: true
+      address:
+        description: The address, with the prefix of its network where that is known.
+        type: str
+        required: true
+      number:
+        description: Number of the virtual router.
+        type: int
+        required: true
   standby:
     description:
       - Whether Ironic is only prepared, without a pod, until a pivot starts it when the one that lets go has stopped.

@@ -100,6 +100,11 @@ program:
   returned: success
   type: str
   sample: /usr/sbin/keepalived
+notifies:
+  description: Whether keepalived was built to tell systemd that it has started (C(Type=notify)).
+  returned: success
+  type: bool
+  sample: true
 priority:
   description: This machine's priority; of those whose ports answer the highest holds the address.
   returned: success

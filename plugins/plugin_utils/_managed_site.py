@@ -170,22 +170,18 @@ class MachinePlanes:
             return list(self._named)
         return [name for name, found in self._named.items() if wanted in found or not found]
 
+    def beside(self, machine: str) -> list[str]:
+        """Return those machines that may be of a plane of a machine: not those that name other planes alone.
+
+        :param machine: its name, one of them
+        """
+        own = self._named[machine]
+        return [name for name, found in self._named.items() if not own or not found or own & found]
+
 
 def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[str]:
     """Return those machines that may serve the servers of a cluster, see :meth:`MachinePlanes.of_cluster`."""
     return MachinePlanes(hostvars, machines).of_cluster(cluster)
-
-
-def clusters_beside(hostvars: Any, machines: Iterable[str], clusters: Iterable[str], machine: str) -> list[str]:
-    """Return those clusters that may be of the plane of a machine.
-
-    :param hostvars: Ansible's variable ``hostvars``
-    :param machines: names of inventory hosts, as those of the group ``management``
-    :param clusters: names of the inventory hosts that stand for clusters
-    :param machine: its name
-    """
-    planes = MachinePlanes(hostvars, [*machines, machine])
-    return [name for name in clusters if machine in planes.of_cluster(hostvars[name])]
 
 
 def _path(text: str) -> str:

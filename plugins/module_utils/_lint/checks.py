@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._bmc.addresses import address as bmc_address
-from .._cluster.checks.address import router_problems
+from .._cluster.checks.address import held_problems, router_problems
 from .._cluster.checks.hosts import shortages
 from .._cluster.checks.numbers import surge
 from .._cluster.checks.pool_fields import of_networks
@@ -71,7 +71,7 @@ def lint(site: Site) -> list[Finding]:
             descriptions[name] = description
     found += _pools(site, descriptions)
     found += _between_clusters(descriptions, site.routers or {})
-    found += _between_planes(site.planes or [])
+    found += _between_planes(site.planes or [], descriptions, site.routers or {})
     found += _capacity(site, descriptions)
     for name in sorted(site.dhcp or ()):
         found += _of_problems("cluster", name, _lent(site, name, descriptions.get(name)))
@@ -207,10 +207,11 @@ def _between_clusters(descriptions: dict[str, Any],
     routers = [(name, description.virtual_router) for name, description in sorted(descriptions.items())
                if description.virtual_router]
     for name, description in sorted(descriptions.items()):
+        own = of_planes.get(name, [])
+        clashes = router_problems(description, [
+            *((f"cluster {other}", router) for other, router in routers if other < name), *own])
         found += _of_problems("cluster", name, [
-            problem._replace(code="cluster-duplicate") for problem in router_problems(description, [
-                *((f"cluster {other}", router) for other, router in routers if other < name),
-                *of_planes.get(name, ())])])
+            problem._replace(code="cluster-duplicate") for problem in clashes + held_problems(description, own)])
     for name, description in sorted(descriptions.items()):
         # A class of the user's may know it alone.
         if not description.endpoint:
@@ -225,11 +226,18 @@ def _between_clusters(descriptions: dict[str, Any],
     return found
 
 
-def _between_planes(planes: list[tuple[str, str, VirtualRouter]]) -> list[Finding]:
-    """Virtual routers of planes on one network by one number: their machines take each other for their own."""
+def _between_planes(planes: list[tuple[str, str, VirtualRouter]], descriptions: dict[str, Any],
+                    of_planes: dict[str, list[tuple[str, VirtualRouter]]]) -> list[Finding]:
+    """Virtual routers of planes on one network by one number: their machines take each other for their own.
+
+    Clusters that a plane manages itself are compared with it at the cluster.
+    """
     found = []
+    clusters = [(name, description.virtual_router, [own for _owner, own in of_planes.get(name, ())])
+                for name, description in sorted(descriptions.items()) if description.virtual_router]
     for position, (machine, variable, router) in enumerate(planes):
         others = [(f"the plane of {name}", other) for name, _variable, other in planes[:position]]
+        others += [(f"cluster {name}", other) for name, other, own in clusters if router not in own]
         found += [finding(
             "plane-duplicate", "site", machine, variable,
             f"{router.number}, which {owner} has for its address {other.address} on the same network",

@@ -114,7 +114,8 @@ _OF_THE_LINT = (
           "Each cluster has an endpoint, and a number of its virtual router, that no other one and no plane has.",
           "module_utils/_cluster/checks/preflight.py"),
     _site("plane-duplicate", ERROR,
-          "Each plane has a number of its virtual router that no other one on its network has.",
+          "Each plane has a number of its virtual router that no other one, and no cluster of another plane, has on "
+          "its network.",
           "RFC 9568; module_utils/_network/plane_routers.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
           "module_utils/_cluster/checks/preflight.py"),

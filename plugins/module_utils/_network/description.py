@@ -17,6 +17,7 @@ from .._common.addresses import ip_texts
 from .._common.addresses.mac_address import mac_error
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
+from . import lending
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]
@@ -80,6 +81,10 @@ class _Checks:
         self.relayed: list[Any] = []
         # Address → who has it.
         self.holders: dict[Address, str] = {}
+        # Address of somebody else → who that is, and whether it may be a server that DHCP knows.
+        self.others: dict[Address, tuple[str, bool]] = {}
+        # Fields of ranges whose ends are right.
+        self.lending: set[str] = set()
 
     def run(self) -> list[Problem]:
         self._link()
@@ -87,6 +92,7 @@ class _Checks:
         dhcp = self.network.get("dhcp")
         if dhcp:
             ranges = self._ranges(dhcp)
+            self._others(dhcp)
             self._hosts(dhcp, [first.version for first, _last in ranges])
             self._servers(dhcp)
             self._boot(dhcp)
@@ -159,7 +165,7 @@ class _Checks:
             self._hold(field, own.ip, "the machine itself")
         gateway = self.network.get("gateway")
         if gateway is not None:
-            self._neighbour("gateway", gateway)
+            self._other("the gateway's address", self._neighbour("gateway", gateway))
 
     def _parsed(self, field: str, text: Any, parse: Callable[[str], Any], expected: str) -> Any:
         try:
@@ -188,6 +194,30 @@ class _Checks:
         if address in self.holders:
             self._add(field, str(address), f"an address that is not that of {self.holders[address]}")
         self.holders.setdefault(address, holder)
+
+    def _other(self, words: str, address: Address | None, may_be_a_servers: bool = False) -> None:
+        """Note the address of somebody who gets none by DHCP, unless it is one that is kept for a server."""
+        if address is not None and address not in self.holders:
+            self.others.setdefault(address, (words, may_be_a_servers))
+
+    def _others(self, dhcp: Mapping[str, Any]) -> None:
+        """Refuse what dnsmasq would lend, or keep for a server, of what the description says that others have."""
+        for position, given in enumerate(dhcp.get("ranges") or ()):
+            router = given.get("router")
+            self._other(f"the address of the router of dhcp.ranges[{position}]", _read(router))
+        for field in ("dns_servers", "ntp_servers"):
+            for position, text in enumerate(dhcp.get(field) or ()):
+                self._other(f"the address of {field}[{position}]", _read(text), may_be_a_servers=True)
+        for address, (words, may_be_a_servers) in self.others.items():
+            kept = lending.hosts_with(dhcp, address)
+            if kept and may_be_a_servers:
+                # dnsmasq lends an address of a range that it keeps to nobody else.
+                continue
+            for field, text in kept:
+                self._add(field, text, f"an address that is not {words}", "keep another one for the server")
+            for field, ends in lending.ranges_with(dhcp, address):
+                if field in self.lending:
+                    self._add(field, ends, f"a range without {address}, {words}", "choose another range")
 
     def _ranges(self, dhcp: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         good: list[tuple[Any, Any]] = []
@@ -232,6 +262,7 @@ class _Checks:
                 if start.version == first.version and first <= end and start <= last:
                     self._add(field, f"{first} to {last}", f"a range that does not overlap {start} to {end}")
             good.append((first, last))
+            self.lending.add(field)
         return good
 
     def _router(self, field: str, text: str, network: Any) -> None:
@@ -286,6 +317,11 @@ class _Checks:
             self._matches(f"dhcp.{field}", dhcp.get(field), _URL, "a URL with http or https, without a password")
         if (dhcp.get("loaders") or dhcp.get("ipxe_script_url")) and not dhcp.get("tftp_root"):
             self._add("dhcp.tftp_root", None, "the folder with the boot loaders", "set it: firmware reads them by TFTP")
+
+
+def _read(text: Any) -> Address | None:
+    """Return an address, None for what another rule refuses."""
+    return ip_texts.address(text) if text is not None and ip_texts.is_address(text) else None
 
 
 def _inside(address: Any, network: Any) -> bool:

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 from .description import family
 
 HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
+# Where each of the systems reads its files.
+NETWORKD_FOLDER, MANAGER_FOLDER = "/etc/systemd/network", "/etc/NetworkManager/system-connections"
+NETPLAN_FOLDER, IFUPDOWN_FOLDER = "/etc/netplan", "/etc/network/interfaces.d"
 # Begins the names of the collection's files, so that removal finds them.
 PREFIX = "60-metal3-"
 # Between the names of a network and its port in the name of a file: no interface's name has it.
@@ -153,7 +156,6 @@ def _ini(*sections: tuple[str, list[tuple[str, Any]]]) -> str:
 def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
               made: Mapping[str, Made]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
-    folder = f"/etc/systemd/network/{PREFIX}"
     mtu = [("MTUBytes", network["mtu"])] if network.get("mtu") else []
     wanted = [("Address", text) for text in network["addresses"]]
     if network.get("gateway"):
@@ -162,14 +164,14 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
     own: list[tuple[str, Any]] = [("DHCP", "no"), ("IPv6AcceptRA", "no"), ("ConfigureWithoutCarrier", "yes"), *wanted]
     if not network["addresses"]:
         own.append(("LinkLocalAddressing", "no"))
-    written = [File(f"{folder}{name}.network", _ini(("Match", [("Name", name)]), ("Link", mtu), ("Network", own)))]
+    written = [_of_networkd(f"{PREFIX}{name}.network", _match(name), ("Link", mtu), ("Network", own))]
     if kind != "ethernet":
         settings: dict[str, tuple[str, list[tuple[str, Any]]]] = {
             "vlan": ("VLAN", [("Id", network.get("vlan"))]),
             "bond": ("Bond", [("Mode", _mode(network)), ("MIIMonitorSec", f"{_MONITOR_MS}ms")]),
             "bridge": ("Bridge", [("STP", "no")])}
         special = settings[kind]
-        written.append(File(f"{folder}{name}.netdev", _ini(("NetDev", [("Name", name), ("Kind", kind)]), special)))
+        written.append(_of_networkd(f"{PREFIX}{name}.netdev", ("NetDev", [("Name", name), ("Kind", kind)]), special))
     attach = {"bridge": "Bridge", "bond": "Bond", "vlan": "VLAN"}
     for port in ports:
         port_file = f"{PREFIX}{name}{OF_PORT}{port}.network"
@@ -177,21 +179,27 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
         if kind == "vlan" and configured_by in ("", port_file, shared_port_file(port)):
             # Of the port alone: each of its VLANs may go while others stay.
             configured_by = shared_port_file(port)
-            written.append(File(f"/etc/systemd/network/{configured_by}", _ini(
-                ("Match", [("Name", port)]), ("Network", [("LinkLocalAddressing", "no")]))))
+            written.append(_of_networkd(configured_by, _match(port), ("Network", [("LinkLocalAddressing", "no")])))
         if configured_by not in ("", port_file) and (kind == "vlan" or port in made):
             # networkd uses the first file that matches: another one for this port would take its addresses away.
-            dropin = f"/etc/systemd/network/{configured_by}.d/{PREFIX}{name}.conf"
-            written.append(File(dropin, _ini(("Network", [(attach[kind], name)]))))
+            written.append(_of_networkd(f"{configured_by}.d/{PREFIX}{name}.conf", ("Network", [(attach[kind], name)])))
             continue
-        written.append(File(f"/etc/systemd/network/{port_file}", _ini(
-            ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
+        written.append(_of_networkd(port_file, _match(port), ("Network", [
+            (attach[kind], name), ("LinkLocalAddressing", "no")])))
     return written
+
+
+def _of_networkd(name: str, *sections: tuple[str, list[tuple[str, Any]]]) -> File:
+    return File(f"{NETWORKD_FOLDER}/{name}", _ini(*sections))
+
+
+def _match(interface: str) -> tuple[str, list[tuple[str, Any]]]:
+    return "Match", [("Name", interface)]
 
 
 def _network_manager(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
-    folder = f"/etc/NetworkManager/system-connections/{PREFIX}"
+    folder = f"{MANAGER_FOLDER}/{PREFIX}"
     special: list[tuple[str, list[tuple[str, Any]]]] = []
     mtu = [("mtu", network["mtu"])] if network.get("mtu") else []
     if kind == "vlan":
@@ -272,7 +280,7 @@ def _netplan(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]
     if network.get("gateway"):
         lines += ["      routes:", "        - to: default", f'          via: "{network["gateway"]}"']
     # netplan warns of files that others may read.
-    return [File(f"/etc/netplan/{PREFIX}{name}.yaml", "\n".join(lines) + "\n", "0600")]
+    return [File(f"{NETPLAN_FOLDER}/{PREFIX}{name}.yaml", "\n".join(lines) + "\n", "0600")]
 
 
 def _named(ports: Sequence[str], made: Mapping[str, Made]) -> dict[str, dict[str, str]]:
@@ -322,7 +330,7 @@ def _ifupdown(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list
     if not network["addresses"]:
         stanzas.append("\n".join([f"auto {name}", f"iface {name} inet manual", *(f"    {line}" for line in special)])
                        + "\n")
-    return [File(f"/etc/network/interfaces.d/{PREFIX}{ifupdown_name(name)}", HEADER + "\n" + "\n".join(stanzas))]
+    return [File(f"{IFUPDOWN_FOLDER}/{PREFIX}{ifupdown_name(name)}", HEADER + "\n" + "\n".join(stanzas))]
 
 
 def ifupdown_name(interface: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from .._common.addresses import ip_texts, virtual_router
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
+from . import lending
 from .description import BARE_KINDS, INTERFACE, Interface
 from .interface_files import HEADER
 
@@ -75,14 +76,10 @@ def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) 
                              "an address of the network that this machine has itself", "set addresses"))
     held = _interface(options["address"])
     dhcp = network.get("dhcp") or {}
-    lent = [] if held is None else [f"dhcp.ranges[{place}]" for place, given in enumerate(dhcp.get("ranges") or ())
-                                    if _is_between(held.ip, given.get("first"), given.get("last"))]
-    kept = [] if held is None else [f"dhcp.hosts[{place}]" for place, host in enumerate(dhcp.get("hosts") or ())
-                                    if any(ip_texts.is_same_host(text, str(held.ip))
-                                           for text in host.get("addresses") or ())]
+    lent = [] if held is None else lending.ranges_with(dhcp, held.ip) + lending.hosts_with(dhcp, held.ip)
     found += [Problem(CODE, f"network {network.get('name')}", "address", show(options["address"]),
                       f"an address that {field} does not lend", f"take another one, or correct {field}")
-              for field in lent + kept]
+              for field, _lent in lent]
     # What goes to peers alone is heard by nobody else.
     held_by = virtual_router.of_text(options["address"], options["virtual_router_id"]) \
         if held is not None and not options["peers"] else None
@@ -93,11 +90,6 @@ def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) 
               for owner, other in virtual_router.clashing(
                   held_by, virtual_router.others_of(options.get("others") or ()), ())[:1]]
     return [problem._replace(field=f"keepalived.{problem.field}") for problem in found]
-
-
-def _is_between(address: Any, first: Any, last: Any) -> bool:
-    ends = [ip_texts.address(text) for text in (first, last) if ip_texts.is_address(str(text or ""))]
-    return len(ends) == 2 and all(end.version == address.version for end in ends) and ends[0] <= address <= ends[1]
 
 
 def _interface(text: str) -> Interface | None:

@@ -17,6 +17,8 @@ from . import keepalived, systems
 _NOT_FOUND = 127
 # So that others on the machine know what it does; no secret is in it.
 _MODE = 0o644
+# Among what ``keepalived --version`` says of how it was built: that it tells systemd when it has read its file.
+_NOTIFIES = "SYSTEMD_NOTIFY"
 
 
 class KeepalivedError(ReportedError):
@@ -52,11 +54,17 @@ def ensure(options: Mapping[str, Any], check_mode: bool, runner: systems.Runner 
     result: dict[str, Any] = {
         "changed": before is not None, "config_file": path, "warnings": warnings,
         "program": shutil.which(options["keepalived"]) or options["keepalived"],
+        "notifies": _notifies(options["keepalived"], runner),
         "priority": keepalived.priority(options["machines"], options["machine"])}
     if before is not None:
         result["diff"] = {"before_header": path, "after_header": path, "before": before.decode("utf-8", "replace"),
                           "after": content}
     return result
+
+
+def _notifies(program: str, runner: systems.Runner) -> bool:
+    answer = runner([program, "--version"])
+    return _NOTIFIES in f"{answer.stdout} {answer.stderr}".split()
 
 
 def _try(content: str, program: str, check_mode: bool, runner: systems.Runner, warnings: list[str]) -> None:

@@ -7,13 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.addresses import virtual_router
+from .._common.addresses import ip_texts, virtual_router
 from .._common.options.field_checks import truth, type_error
 
 _PREFIX = "provisioning_network_keepalived_"
 _BY_IRONIC = "ironic_keepalived"
-# Of Metal³'s image of keepalived, which ironic_keepalived starts: nobody can set it.
-_OF_IRONIC = 1
 
 
 def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -32,6 +30,18 @@ def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
         found.append((_PREFIX + "router_id", variables.get(_PREFIX + "address"), int(number)))
     keepalived = variables.get(_BY_IRONIC)
     if type_error("bool", keepalived) is None and truth(keepalived):
-        found.append((_BY_IRONIC, variables.get("ironic_provisioning_ip"), _OF_IRONIC))
+        held, own = (variables.get(name) for name in ("ironic_provisioning_ip", "provisioning_network_addresses"))
+        found.append((_BY_IRONIC, _with_network(held, own), virtual_router.IRONIC_NUMBER))
     return [{"address": address, "number": number, "variable": variable} for variable, address, number in found
             if isinstance(address, str) and virtual_router.of_text(address, number) is not None]
+
+
+def _with_network(address: Any, own: Any) -> Any:
+    """Return an address with the prefix of the machine's network that it is in, as it is where none is described."""
+    if not isinstance(address, str) or not ip_texts.is_address(address):
+        return address
+    held = ip_texts.address(address)
+    networks = [router.network for text in (own if isinstance(own, (list, tuple)) else [own]) if isinstance(text, str)
+                for router in [virtual_router.of_text(text, virtual_router.IRONIC_NUMBER)] if router is not None]
+    return next((f"{held}/{network.prefixlen}" for network in networks
+                 if network is not None and network.version == held.version and held in network), address)

@@ -15,9 +15,13 @@ from .._common.files import whole_file
 from .._common.options import confirmation
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
-from . import keepalived, pending, systems
+from . import keepalived, lending, pending, systems
 from .description import family, problems
 from .interface_files import (
+    IFUPDOWN_FOLDER,
+    MANAGER_FOLDER,
+    NETPLAN_FOLDER,
+    NETWORKD_FOLDER,
     OF_PORT,
     PREFIX,
     File,
@@ -43,9 +47,7 @@ from .links import (
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
-_INTERFACES = "/etc/network/interfaces.d"
-_FOLDERS = ("/etc/systemd/network", "/etc/systemd/network/*.d", "/etc/NetworkManager/system-connections",
-            "/etc/netplan", _INTERFACES)
+_FOLDERS = (NETWORKD_FOLDER, f"{NETWORKD_FOLDER}/*.d", MANAGER_FOLDER, NETPLAN_FOLDER, IFUPDOWN_FOLDER)
 
 
 class NetworkError(ReportedError):
@@ -58,7 +60,8 @@ class NetworkService:
     :param network: the description, see ``description.problems``
     :param options: ``system`` (``auto`` or one of ``interface_files.chosen``), ``rollback_seconds`` (0 for a change
         that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``),
-        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``)
+        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``),
+        ``taken`` (addresses of machines of the plane, for mistakes of DHCP alone; see ``lending.problems``)
     :param check_mode: only say what would be done
     :param progress: a Progress
     :param runner: what runs programs, for tests
@@ -79,9 +82,11 @@ class NetworkService:
         :raises RefusedError: when the description has mistakes, or does not fit the machine
         :raises NetworkError: when the interface does not get what is described; what was before is back then
         """
-        found = problems(self.network)
-        if self.options.get("keepalived"):
-            found += keepalived.problems_of_network(self.network, self.options["keepalived"])
+        held = self.options.get("keepalived")
+        found = problems(self.network) + lending.problems(self.network, self.options.get("taken") or (),
+                                                          [held["address"]] if held else [])
+        if held:
+            found += keepalived.problems_of_network(self.network, held)
         if found:
             raise RefusedError(found)
         self._after_unconfirmed()
@@ -300,9 +305,21 @@ class NetworkService:
             for field, found, other in held_elsewhere(self.network, links)]
         if system == "network_manager":
             wrong += self._bonds_of_others(links)
+        if system == "ifupdown":
+            wrong += self._defined_by_others()
         if wrong:
             raise RefusedError(wrong)
         return system
+
+    def _defined_by_others(self) -> list[Problem]:
+        """Return a problem for each interface whose definition by others ifupdown would merge with the collection's."""
+        attached = self.network.get("kind") in ("bridge", "bond")
+        fields = {port: f"ports[{at}]" for at, port in enumerate(self.network.get("ports") or ()) if attached}
+        fields[self.name] = "name"
+        return [Problem("provisioning-network", self.subject, fields[name], f"{name}, which {path} defines",
+                        "an interface that no other file of ifupdown gives addresses or options",
+                        f"remove 'iface {name}' there: ifupdown would merge both; or choose another interface")
+                for name, path in systems.ifupdown_definitions(fields).items()]
 
     def _bonds_of_others(self, links: list[dict[str, Any]]) -> list[Problem]:
         """Return a problem for each port that is somebody else's bond: NetworkManager has no file that adds to his."""
@@ -336,7 +353,7 @@ class NetworkService:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
                 stem = base.rsplit(".", 1)[0] if base != own else base
-                if _is_in_ifupdown(path, name) if folder == _INTERFACES else (
+                if _is_in_ifupdown(path, name) if folder == IFUPDOWN_FOLDER else (
                         stem == own or stem.startswith(f"{own}{OF_PORT}")):
                     found.append(path)
         return sorted(found)
@@ -436,9 +453,7 @@ class NetworkService:
                 systems.remove_device(record["network"], self.runner)
             paths = [file["path"] for file in record["files"] if file["content"] is not None]
             _touch(paths)
-            # NetworkManager has connections of those ports alone that these files are of.
-            network = dict(record["network"], ports=_ports_in(paths)) if record["system"] == "network_manager" \
-                else record["network"]
+            network = systems.as_before(record["system"], record["network"], _ports_in(paths))
             systems.apply(record["system"], network, self.runner, _ports_of(record), self._inner(network))
         else:
             systems.withdraw(record["system"], record["network"], self.runner, self._inner(record["network"]))

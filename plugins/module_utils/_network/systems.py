@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 
 from .._common.documents.document_text import from_json
 from .._common.problems.errors import ReportedError
-from .interface_files import Found, connection_of
+from . import ifupdown_text
+from .interface_files import PREFIX, Found, connection_of
 
 # A program that does not come back is not waited for longer; netplan starts daemons.
 PROGRAM_SECONDS = 120
 # systemd-networkd writes a file of its own for each interface: networkd's link files, network/networkd-link.c.
 _NETWORKD_LINKS = "/run/systemd/netif/links"
 _KERNEL_LINKS = "/sys/class/net"
+_INTERFACES = "/etc/network/interfaces"
 POLL_SECONDS = 0.05
 # It keeps what it has read of a device that stands on another one, a VLAN's number too, even when that device and its
 # file are gone (netdev_drop in network/netdev/netdev.c); links stay as they are while it restarts.
@@ -82,6 +84,36 @@ def in_ifupdown(names: Iterable[str], runner: Runner = run) -> list[str]:
     return [name for name in names if runner(["ifquery", name]).code == 0]
 
 
+def ifupdown_definitions(names: Iterable[str]) -> dict[str, str]:
+    """Return those of some interfaces that files of others define for ifupdown, each with the first such file.
+
+    ifupdown merges all definitions of an interface. One that says nothing but that it is there adds nothing.
+    """
+    wanted, found, known = set(names), dict[str, str](), set[str]()
+    waiting = [_INTERFACES]
+    while waiting:
+        path = waiting.pop(0)
+        if path in known or os.path.basename(path).startswith(PREFIX):
+            continue
+        known.add(path)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                held = ifupdown_text.read(stream.read())
+        except OSError:
+            # ifupdown itself says so.
+            continue
+        for stanza in held.stanzas:
+            if stanza.name in wanted and ifupdown_text.adds(stanza):
+                found.setdefault(stanza.name, path)
+        home = os.path.dirname(path)
+        waiting += [os.path.normpath(name) for pattern in held.sources
+                    for name in sorted(glob.glob(os.path.join(home, pattern)))]
+        waiting += [os.path.normpath(name) for folder in held.folders
+                    for name in sorted(glob.glob(os.path.join(home, folder, "*")))
+                    if ifupdown_text.is_read(os.path.basename(name))]
+    return found
+
+
 def _managed_by_manager(name: str, runner: Runner) -> bool:
     """Return whether NetworkManager configures an interface itself, not only shows it as connected."""
     state = runner(["nmcli", "-g", "GENERAL.STATE", "device", "show", name]).stdout
@@ -97,7 +129,7 @@ def find(interfaces: Iterable[Mapping[str, Any]], names: Iterable[str], runner: 
     numbers = {link.get("ifname"): link.get("ifindex") for link in interfaces}
     networkd, manager = (runner(["systemctl", "is-active", "--quiet", unit]).code == 0
                          for unit in ("systemd-networkd.service", "NetworkManager.service"))
-    ifupdown = shutil.which("ifup") is not None and os.path.exists("/etc/network/interfaces")
+    ifupdown = shutil.which("ifup") is not None and os.path.exists(_INTERFACES)
     owners = set()
     for name in names:
         if networkd and _networkd_link(numbers.get(name)).get("ADMIN_STATE") in _MANAGED:
@@ -152,6 +184,16 @@ def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining
         # A bond that becomes a port is activated again, and lets go of its own ports.
         for port, ports in inner.items():
             _activate(runner, [connection_of(port, other) for other in ports])
+
+
+def as_before(system: str, network: Mapping[str, Any], ports: Iterable[str]) -> Mapping[str, Any]:
+    """Return the description with which a system applies the files of before once more.
+
+    :param network: the description of the change that is taken back
+    :param ports: those that the files of before are of
+    """
+    # It activates connections by the names of ports, and has those alone that files are of.
+    return dict(network, ports=list(ports)) if system == "network_manager" else network
 
 
 def _activate(runner: Runner, connections: Iterable[str]) -> None:

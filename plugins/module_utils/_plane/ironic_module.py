@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._common.addresses.virtual_router import others_options
 from .._common.files import user_folders
 from .._common.options.fields import argument_spec
 from .._common.problems.errors import ReportedError
@@ -64,6 +65,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
+        virtual_routers={"type": "list", "elements": "dict", "default": [], "options": others_options()},
         standby={"type": "bool", "default": False},
         mariadb_claim={"type": "str"},
         database={"type": "dict", "options": {

@@ -365,6 +365,19 @@ def test_a_new_endpoint_has_no_virtual_router_of_a_plane_on_its_network(theirs, 
                       f"{theirs['address'].partition('/')[0]} on the same network"] if number else [])
 
 
+@pytest.mark.parametrize(("theirs", "holder", "is_found"), [
+    ("198.18.0.10/23", "keepalived", True), ("198.18.0.10", "kube-vip", True), ("198.18.0.11/23", "keepalived", False),
+    # A load balancer may run on the machines of the plane.
+    ("198.18.0.10/23", "none", False)])
+def test_a_new_endpoint_is_no_address_that_the_machines_of_a_plane_hold(theirs, holder, is_found):
+    known = facts(routers=virtual_router.others_of(
+        [{"owner": "the plane of bastion", "number": 51, "address": theirs}]))
+    found = [line for line in problems(known, networks=WIDE, endpoint=dict(HELD, holder=holder))
+             if line.field == "endpoint.host"]
+    assert [(line.actual, line.expected) for line in found] == ([
+        ("198.18.0.10, which the plane of bastion holds", "an address of its own")] if is_found else [])
+
+
 def test_a_cluster_that_has_its_virtual_router_already_keeps_it():
     objects = existing()
     objects["KubeadmControlPlane"] = [plane_of("c1"), plane_of("c2", host="198.18.1.10")]

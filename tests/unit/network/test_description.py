@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.options import with_value
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._network import description
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, lending
 
 GOOD = {
     "name": "br-prov", "kind": "bridge", "ports": ["eth1"], "mtu": 1500,
@@ -18,7 +18,7 @@ GOOD = {
                    {"first": "10.9.0.10", "last": "10.9.0.20", "network": "10.9.0.0/24", "router": "10.9.0.1"}],
         "hosts": [{"name": "rack1-01", "mac": "00:5c:52:31:3a:01", "addresses": ["172.22.0.11", "fd00:22::11"]},
                   {"name": "rack1-02", "mac": "00:5c:52:31:3a:02", "addresses": []}],
-        "dns_servers": ["172.22.0.53"], "ntp_servers": ["172.22.0.1"], "lease_seconds": 600,
+        "dns_servers": ["172.22.0.253"], "ntp_servers": ["172.22.0.1"], "lease_seconds": 600,
         "tftp_root": "/var/lib/metal3/tftp", "loaders": {"x86_64": "shim/shimx64.efi"},
         "ipxe_script_url": "http://172.22.0.1:6180/boot.ipxe"}}
 
@@ -45,6 +45,18 @@ CASES = {
     "a range elsewhere": (("dhcp", "ranges", 0, "first"), "10.0.0.1", "dhcp.ranges[0].first"),
     "a range backwards": (("dhcp", "ranges", 0, "last"), "172.22.0.2", "dhcp.ranges[0].last"),
     "a range with the machine's address": (("dhcp", "ranges", 0, "first"), "172.22.0.1", "dhcp.ranges[0]"),
+    "a range with the gateway": (("gateway",), "172.22.0.50", "dhcp.ranges[0]"),
+    "a range of IPv6 with the gateway": (("gateway",), "fd00:22::50", "dhcp.ranges[1]"),
+    "a range with its router": (("dhcp", "ranges", 2, "router"), "10.9.0.15", "dhcp.ranges[2]"),
+    "a range with another one's router": (("dhcp", "ranges", 0), {
+        "first": "172.22.0.10", "last": "172.22.0.99", "router": "172.22.0.60"}, "dhcp.ranges[0]"),
+    "a range with a name server": (("dhcp", "dns_servers"), ["172.22.0.253", "172.22.0.99"], "dhcp.ranges[0]"),
+    "a range of IPv6 with a name server": (("dhcp", "dns_servers"), ["fd00:22::53"], "dhcp.ranges[1]"),
+    "a range with a time server": (("dhcp", "ntp_servers"), ["10.9.0.10"], "dhcp.ranges[2]"),
+    "a host's address that is the gateway's": (("dhcp", "hosts", 1, "addresses"), ["172.22.0.254"],
+                                               "dhcp.hosts[1].addresses[0]"),
+    "a host's address that is a router's": (("dhcp", "hosts", 1, "addresses"), ["10.9.0.1"],
+                                            "dhcp.hosts[1].addresses[0]"),
     "a relayed range out of its network": (("dhcp", "ranges", 2, "last"), "10.9.1.1", "dhcp.ranges[2]"),
     "a router out of the relayed network": (("dhcp", "ranges", 2, "router"), "10.8.0.1", "dhcp.ranges[2].router"),
     "a MAC address of a group": (("dhcp", "hosts", 0, "mac"), "01:5c:52:31:3a:01", "dhcp.hosts[0].mac"),
@@ -117,3 +129,36 @@ def test_overlapping_networks_and_ranges_are_refused():
     found = description.problems(changed(("dhcp", "ranges"), ranges))
     assert [(problem.field, problem.expected) for problem in found] == [
         ("dhcp.ranges[1]", "a range that does not overlap 172.22.0.10 to 172.22.0.20")]
+
+
+def test_what_others_have_is_refused_for_each_range_with_its_name_and_whose_it_is():
+    network = changed(("gateway",), "172.22.0.50")
+    network["dhcp"]["dns_servers"] = ["172.22.0.50", "172.22.0.60", "fd00:22::99"]
+    assert [(problem.field, problem.actual, problem.expected) for problem in description.problems(network)] == [
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"', "a range without 172.22.0.50, the gateway's address"),
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"',
+         "a range without 172.22.0.60, the address of dns_servers[1]"),
+        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"',
+         "a range without fd00:22::99, the address of dns_servers[2]")]
+
+
+def test_a_server_of_the_network_may_serve_names_at_the_address_that_is_kept_for_it():
+    """dnsmasq lends nobody else an address of a range that it keeps."""
+    assert description.problems(changed(("dhcp", "dns_servers"), ["172.22.0.11", "172.22.0.1"])) == []
+
+
+TAKEN = [{"owner": "machine second", "address": "172.22.0.12/24"}, {"owner": "Ironic", "address": "fd00:22:0::11"},
+         {"owner": "machine first", "address": "172.22.0.1/24"}, {"owner": "elsewhere", "address": "172.23.0.12"},
+         {"owner": "odd", "address": "no address"}]
+
+
+def test_what_machines_of_the_plane_have_is_lent_to_nobody_and_kept_for_nobody():
+    assert [(problem.field, problem.actual, problem.expected) for problem in lending.problems(GOOD, TAKEN)] == [
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"', "a range without 172.22.0.12, which machine second has"),
+        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"', "a range without fd00:22::11, which Ironic has"),
+        ("dhcp.hosts[0].addresses[1]", '"fd00:22::11"', "an address that nobody has: Ironic has it")]
+    assert lending.problems({"name": "prov", "addresses": ["172.22.0.1/24"], "dhcp": None}, TAKEN) == []
+    kept = [dict(TAKEN[1], may_be_kept=True)]
+    assert lending.problems(GOOD, kept) == [] and lending.problems(changed(("dhcp", "hosts"), []), kept)
+    # What is no address is refused by the rules of the description.
+    assert lending.problems(changed(("dhcp", "ranges", 0, "first"), "x"), TAKEN[:1]) == []

@@ -73,7 +73,8 @@ def test_each_firmware_is_given_what_it_can_boot(tmp_path):
     by_http = answers[list(BOOTS).index("UEFI by HTTP")][0]
     assert by_http["vendor_class"] == "HTTPClient"
     assert {(offer["server"], offer["address"], *offer["routers"], *offer["name_servers"])
-            for answer in answers for offer in answer} == {("172.22.0.1", "172.22.0.11", "172.22.0.254", "172.22.0.53")}
+            for answer in answers for offer in answer} == {
+                ("172.22.0.1", "172.22.0.11", "172.22.0.254", "172.22.0.253")}
 
 
 @pytest.mark.parametrize(("unknown_hosts", "servers"), [(False, []), (True, ["172.22.0.1"])])
@@ -81,6 +82,16 @@ def test_an_unknown_client_is_answered_only_where_that_is_wanted(tmp_path, unkno
     write(tmp_path, network(tmp_path, unknown_hosts=unknown_hosts))
     (answer,) = ask(tmp_path, {"mac": UNKNOWN, "architecture": 7})
     assert [offer["server"] for offer in answer] == servers
+
+
+def test_an_address_of_a_range_that_is_kept_for_a_server_is_lent_to_nobody_else(tmp_path):
+    """So it may be among those of a range."""
+    described = network(tmp_path, unknown_hosts=True)
+    described["dhcp"]["ranges"] = [{"first": "172.22.0.11", "last": "172.22.0.12"}]
+    write(tmp_path, described)
+    assert [[offer["address"] for offer in answer] for answer in ask(
+        tmp_path, {"mac": UNKNOWN}, {"mac": "00:5c:52:31:3a:78"}, {"mac": KNOWN})] == [
+            ["172.22.0.12"], ["172.22.0.12"], ["172.22.0.11"]]
 
 
 def test_its_log_says_how_far_a_boot_is(tmp_path):

@@ -10,11 +10,13 @@ import pathlib
 import subprocess
 import sys
 
+import jinja2
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import keepalived, keepalived_service, systems
 
+TEMPLATE = pathlib.Path(__file__).parents[3] / "roles" / "provisioning_network" / "templates" / "keepalived.service.j2"
 GOOD = {"name": "prov", "address": "172.22.0.2/24", "own_address": "172.22.0.11/24", "machines": ["first", "second"],
         "machine": "first", "virtual_router_id": 51, "peers": [], "check_ports": [6385], "keepalived": "keepalived"}
 
@@ -90,6 +92,41 @@ def test_what_keepalived_does_not_take_is_not_written(tmp_path):
     # Both come before it in the same run of the role.
     assert "not installed yet" in write(path, systems.Result(127, "", ""), True)["warnings"][0]
     assert "yet to be made" in write(path, systems.Result(5, "", ""), True, name="nosuch0")["warnings"][0]
+
+
+def unit(path, notifies):
+    """Return what the service's unit sets, ``{name: value}``."""
+    text = jinja2.Template(TEMPLATE.read_text()).render(
+        provisioning_network_name="prov", provisioning_network_program="keepalived",
+        provisioning_network_notifies=notifies, provisioning_network_keepalived_config_file=path,
+        provisioning_network_keepalived_run_folder="metal3-keepalived-prov")
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+
+
+@pytest.mark.parametrize("mistake", ["", "interface", "number"])
+def test_who_starts_the_service_learns_whether_keepalived_runs(tmp_path, mistake):
+    """The interface may have gone since the file was written, and others may have written it."""
+    path = tmp_path / "k.conf"
+    text = keepalived.configuration(options(name="nosuch0" if mistake == "interface" else "prov"))
+    path.write_text(text.replace("_id 51", "_id 999") if mistake == "number" else text)
+    done = unshared("sh", "-ec", "ip link add prov type veth peer name other; ip addr add 172.22.0.11/24 dev prov;"
+                    "ip link set prov up; ip link set other up; exec " + unit(path, True)["ExecStartPre"])
+    assert (done.returncode == 0) is (not mistake), done.stderr
+    said = {"": "", "interface": "interface nosuch0", "number": "VRID '999' not valid"}[mistake]
+    assert said in done.stdout + done.stderr
+
+
+def test_the_service_has_started_when_keepalived_has_read_its_file(tmp_path):
+    """Where it says nothing of the kind, the start would wait for it until its time is up."""
+    assert unit(tmp_path, True)["Type"] == "notify" and "Type" not in unit(tmp_path, False)
+    assert all("--dont-fork" in unit(tmp_path, notifies)["ExecStart"] for notifies in (True, False))
+
+
+@pytest.mark.parametrize(("version", "notifies"), [
+    ("Config options:  NFTABLES LVS VRRP INIT=systemd SYSTEMD_NOTIFY\n", True),
+    ("Config options:  NFTABLES LVS VRRP INIT=systemd\n", False), ("", False)])
+def test_whether_keepalived_says_that_it_has_started_is_how_it_was_built(tmp_path, version, notifies):
+    assert write(tmp_path / "k.conf", systems.Result(0, "", version))["notifies"] is notifies
 
 
 def test_the_first_machine_holds_the_address_while_its_plane_answers_and_gets_it_back(tmp_path):

@@ -49,6 +49,13 @@ all:
     ({PREFIX + "address": "172.22.0.2/24", "provisioning_network_state": "absent"}, []),
     ({"ironic_provisioning_ip": "172.22.0.3"}, []),
     ({"ironic_provisioning_ip": "172.22.0.3", "ironic_keepalived": "yes"}, [("172.22.0.3", 1)]),
+    # Its network is that of the machine, where that is described.
+    ({"ironic_provisioning_ip": "172.22.0.3", "ironic_keepalived": True, "provisioning_network_addresses": [
+        "x", 5, "fd00::1/64", "172.22.1.1/24", "172.22.0.1/23"]}, [("172.22.0.3/23", 1)]),
+    ({"ironic_provisioning_ip": "fd00:0::3", "ironic_keepalived": True, "provisioning_network_addresses": "fd00::1/64"},
+     [("fd00::3/64", 1)]),
+    ({"ironic_provisioning_ip": "172.22.2.3", "ironic_keepalived": True, "provisioning_network_addresses": [
+        "172.22.0.1/23"]}, [("172.22.2.3", 1)]),
     ({"ironic_provisioning_ip": "", "ironic_keepalived": True}, [])])
 def test_a_machine_has_those_that_its_variables_describe(variables, found):
     assert [(item["address"], item["number"]) for item in of_machine(variables)] == found
@@ -60,7 +67,7 @@ def test_clusters_get_those_of_planes_and_planes_those_of_both(tmp_path):
     """What cannot be read of others is no reason for a run to fail, and all machines of a plane have the same.
 
     What another plane manages may stand on another site with the same addresses. So may that plane, but another number
-    costs it one variable.
+    costs it one variable: a plane is compared with all, a cluster with its own.
     """
     of_cluster = yaml.safe_load((ROLES / "cluster" / "defaults" / "main.yml").read_text())["cluster_virtual_routers"]
     of_plane = yaml.safe_load((ROLES / "provisioning_network" / "vars" / "main.yml").read_text())[
@@ -74,4 +81,16 @@ def test_clusters_get_those_of_planes_and_planes_those_of_both(tmp_path):
     assert json.loads((tmp_path / "prod").read_text()) == [plane]
     assert json.loads((tmp_path / "second").read_text()) == [
         plane, {"owner": "the plane of far", "address": "172.22.0.3/24", "number": 51},
-        {"owner": "cluster metal3/prod", "address": "172.22.0.51", "number": 51}]
+        {"owner": "cluster metal3/prod", "address": "172.22.0.51", "number": 51},
+        {"owner": "cluster metal3/far-prod", "address": "172.22.0.51", "number": 51}]
+
+
+def test_the_role_ironic_gets_those_of_planes_alone(tmp_path):
+    """Whose numbers can be changed by a variable, unlike its own."""
+    given = yaml.safe_load((ROLES / "ironic" / "defaults" / "main.yml").read_text())["ironic_virtual_routers"]
+    plays = [{"hosts": "second", "gather_facts": False, "tasks": [{"copy": {
+        "dest": str(tmp_path / "given"), "content": "{{ given | to_json }}"}, "vars": {"given": given}}]}]
+    code, output = playbook.play(tmp_path, INVENTORY, json.dumps(plays), "play.yml")
+    assert code == 0, output
+    assert [item["owner"] for item in json.loads((tmp_path / "given").read_text())] == [
+        "the plane of first", "the plane of far"]

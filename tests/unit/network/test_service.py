@@ -79,7 +79,7 @@ def run(folders, machine, check_mode=False, network=None, **options):
 def test_files_of_another_interface_are_not_its_own(tmp_path, monkeypatch, folder, ending):
     place = tmp_path / folder
     place.mkdir()
-    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path / "interfaces.d"))
+    monkeypatch.setattr(service, "IFUPDOWN_FOLDER", str(tmp_path / "interfaces.d"))
     monkeypatch.setattr(service, "_FOLDERS", (str(place),))
     for interface in ("eth0_5", "eth0"):
         (place / f"60-metal3-{interface}{ending}").touch()
@@ -90,7 +90,7 @@ def test_files_of_another_interface_are_not_its_own(tmp_path, monkeypatch, folde
 @pytest.mark.parametrize(("owner", "other"), [("eth0.5", "eth0_5"), ("eth0_5", "eth0.5")])
 def test_the_file_of_an_earlier_release_goes_with_the_interface_that_it_is_of(tmp_path, monkeypatch, owner, other):
     """It had "_" for a dot, so that its name does not say whose it is."""
-    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path))
+    monkeypatch.setattr(service, "IFUPDOWN_FOLDER", str(tmp_path))
     monkeypatch.setattr(service, "_FOLDERS", (str(tmp_path),))
     old = tmp_path / "60-metal3-eth0_5"
     old.write_text(f"auto {other}\niface {other} inet manual\n\nauto {owner}\niface {owner} inet static\n"
@@ -661,6 +661,24 @@ def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
     with pytest.raises(RefusedError) as caught:
         asked.present()
     assert [problem.field.removeprefix("keepalived.") for problem in caught.value.problems] == fields
+    assert names(folders[0]) == []
+
+
+def test_what_dhcp_would_lend_of_the_planes_addresses_is_refused_with_all_other_mistakes(folders):
+    """What keepalived holds is reported with what it is to do, whoever else has it in the inventory."""
+    described_so = {**NETWORK, "gateway": "172.22.0.254", "mtu": 5, "dhcp": {
+        "ranges": [{"first": "172.22.0.2", "last": "172.22.0.254"}], "unknown_hosts": True}}
+    asked = run(folders, Machine(folders[0]), False, described_so, keepalived={
+        "address": "172.22.0.2/24", "machines": ["first"], "machine": "first", "virtual_router_id": 51, "peers": [],
+        "check_ports": []}, taken=[{"owner": name, "address": f"172.22.0.{number}/24"} for name, number in (
+            ("first", 1), ("second", 2), ("third", 3))])
+    with pytest.raises(RefusedError) as caught:
+        asked.present()
+    assert [(problem.field, problem.expected) for problem in caught.value.problems] == [
+        ("mtu", "a number of bytes from 1280 to 9216"),
+        ("dhcp.ranges[0]", "a range without 172.22.0.254, the gateway's address"),
+        ("dhcp.ranges[0]", "a range without 172.22.0.3, which third has"),
+        ("keepalived.address", "an address that dhcp.ranges[0] does not lend")]
     assert names(folders[0]) == []
 
 

@@ -329,6 +329,24 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
     assert not server.writes
 
 
+HELD = {"keepalived": True, "provisioning_interface": "eno1"}
+
+
+@pytest.mark.parametrize(("others", "changes", "is_found"), [
+    ([("192.0.2.3/24", 1)], HELD, True), ([("192.0.2.3", 1), ("192.0.2.2/24", 1)], HELD, True),
+    ([("192.0.2.3/24", 51)], HELD, False), ([("192.0.2.3", 1)], HELD, False), ([("192.0.2.2/24", 1)], HELD, False),
+    ([("198.51.100.3/24", 1)], HELD, False), ([("192.0.2.3/24", 1)], {"keepalived": False}, False), ([], HELD, False)])
+def test_another_plane_on_the_network_with_the_number_of_its_keepalived_is_refused(others, changes, is_found):
+    given = [{"owner": f"the plane of m{at}", "address": address, "number": number}
+             for at, (address, number) in enumerate(others)]
+    found = [str(problem) for problem in ironic.problems(options(virtual_routers=given, **changes))]
+    assert found == ([
+        "ironic: keepalived: found the virtual router 1, which the plane of m0 has for its address 192.0.2.3 on the "
+        "same network, expected a number that no other virtual router there has; upstream's image has no other one: "
+        "give that plane another network, or another number (provisioning_network_keepalived_router_id), or, where the "
+        "wires are apart, set virtual_routers to []"] if is_found else [])
+
+
 def run(server, given, check_mode=False):
     return ironic_service.IronicComponents(
         server, given, [shipped()[0]], check_mode, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)

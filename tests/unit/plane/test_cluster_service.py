@@ -19,7 +19,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import removal_service, service, sources
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
+    inventory,
+    removal_service,
+    service,
+    sources,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
 IPAM = catalogue.BY_NAME["ipam"]
@@ -580,6 +585,52 @@ def test_a_part_that_does_not_come_up_is_rolled_back_to_what_was_there():
     assert content(server) == before
     server.broken = ""
     assert release(server, NEW).present()["changed"]
+
+
+class Ended(Server):
+    """A run is killed before it writes what says in clusterctl's inventory that the upgrade is done."""
+
+    is_ended = False
+
+    def apply(self, resource, namespace, body, dry_run=False, checked=None):
+        if self.is_ended and not dry_run and resource.kind == "Provider":
+            raise KeyboardInterrupt
+        return super().apply(resource, namespace, body, dry_run, checked)
+
+
+def with_provider(version):
+    return [inventory.definition(), *released(version), {
+        "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Provider", "type": "IPAMProvider",
+        "providerName": "metal3", "version": version,
+        "metadata": {"name": "ipam-metal3", "namespace": IPAM.namespace, "labels": {catalogue.CORE_LABEL: ""}}}]
+
+
+def test_what_a_killed_run_has_written_is_named_and_goes_back_by_the_release_of_before():
+    """What was there before that run nobody knows any more: the next one has found what is half new."""
+    server = Ended()
+
+    def install(version):
+        clock = Clock()
+        return service.Components(server, parameters(), {"ipam": (with_provider(version), version)}, False,
+                                  Progress(None), clock.sleep, clock).present()
+    install(OLD)
+    before, server.broken, server.is_ended = content(server)[DEPLOYMENT], NEW, True
+    with pytest.raises(KeyboardInterrupt):
+        install(NEW)
+    assert content(server)[DEPLOYMENT] != before
+    server.is_ended = False
+    with pytest.raises(ReportedError) as caught:
+        install(NEW)
+    text = str(caught.value)
+    assert text.startswith(
+        f"the upgrade of IP address manager from {OLD} to {NEW} failed, and is as an earlier run has left it, which "
+        "was ended before it had upgraded the part: Deployment metal3-ipam-system/ipam-controller-manager is that of "
+        f"{NEW} already, and what was there before it is not known; put the cause right, then run again; or go back by "
+        f"install with the release of this collection that has {OLD}"), text
+    assert "was rolled back" not in text and "has timed out progressing" in text
+    server.broken = ""
+    install(OLD)
+    assert content(server)[DEPLOYMENT] == before
 
 
 def test_a_rollback_names_what_is_being_deleted_and_brings_nothing_back_into_it():

@@ -474,6 +474,50 @@ management:
 """
 
 
+@pytest.mark.parametrize(("plane", "cluster", "is_found"), [
+    ("/far/kubeconfig", "/own/kubeconfig", True), ("/own/kubeconfig", "/own/kubeconfig", False),
+    ("/far/kubeconfig", "/far/kubeconfig", False)])
+def test_the_virtual_router_of_a_plane_is_compared_with_those_of_another_planes_clusters(findings, plane, cluster,
+                                                                                        is_found):
+    """Of its own it is compared at the cluster."""
+    text = LENT.replace("      cluster_dhcp:\n        OWN\n", f"""\
+      metal3_kubeconfig: {cluster}
+      cluster_networks: {{nodes: {{interface: eno1, ipv4: {{ranges: [{{start: 172.22.0.60, end: 172.22.0.69}}],
+        prefix: 24}}}}}}
+""").replace("{host: 172.22.0.20, holder: none}", "{host: 172.22.0.51, holder: keepalived}")
+    kept = text[text.index("baremetal:"):]
+    found = findings("management:\n  hosts:\n    own: {metal3_kubeconfig: /own/kubeconfig}\n    bastion:\n"
+                     f"      metal3_kubeconfig: {plane}\n"
+                     f"      provisioning_network_keepalived_address: 172.22.0.2/24\n{kept}", clusters=["prod"])
+    assert [(item["subject"], item["field"], item["actual"]) for item in found if item["code"] == "plane-duplicate"] \
+        == ([("bastion", "provisioning_network_keepalived_router_id", "51, which cluster prod has for its address "
+              "172.22.0.51 on the same network")] if is_found else [])
+    assert any(item["code"] == "cluster-duplicate" for item in found) is not is_found
+
+
+IRONIC_PLANES = """\
+management:
+  hosts:
+    one:
+      metal3_kubeconfig: /srv/rack1/kubeconfig
+      provisioning_network_addresses: [172.22.0.11/24]
+      ironic_provisioning_ip: 172.22.0.2
+      ironic_keepalived: true
+    two:
+      metal3_kubeconfig: /srv/rack2/kubeconfig
+      ironic_provisioning_ip: 172.22.0.3
+      ironic_keepalived: true
+"""
+
+
+@pytest.mark.parametrize(("was", "by", "is_found"), [
+    ("", "", True), ("172.22.0.11/24", "172.23.0.11/24", False), ("172.22.0.3", "172.22.0.2", False)])
+def test_the_virtual_routers_of_two_ironics_are_compared(findings, was, by, is_found):
+    """Both have the number 1, and their network is known by the machines."""
+    assert places(findings(IRONIC_PLANES.replace(was, by) if was else IRONIC_PLANES), "plane-duplicate") == ([
+        ("two", "ironic_keepalived", "hosts.yml", 11)] if is_found else [])
+
+
 @pytest.mark.parametrize(("was", "by", "is_found"), [
     ("", "", True), ("id: 51", "id: 52", False), ("peers: []", "peers: [172.22.0.9]", False),
     ("172.22.0.3/24", "'{{ nothing }}'", False)])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,15 @@ from tooling import ansible_yaml
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "provisioning_network"
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
-UNCHANGED = {"program": "/usr/sbin/none"}
+UNCHANGED = {"program": "/usr/sbin/none", "notifies": True}
 # File of the role → the part that it runs, and what says whether this run has written its configuration.
 PARTS = {"dhcp": ("dhcp", "file"), "keepalived": ("address", "keepalived_file")}
 
 
 def shown(task):
     """Return a task; of one about services only what it would have done."""
+    if "block" in task:
+        return dict(task, block=[shown(part) for part in task["block"]])
     given = task.get("ansible.builtin.systemd_service")
     if given is None:
         return task
@@ -52,16 +55,33 @@ def runs(tmp_path, request):
                  "provisioning_network_name": "prov"}
     (tmp_path / "m3.conf").write_text("first")
 
-    def run(*arguments, rewritten=False, **changes):
+    def run(*arguments, rewritten=False, fails=False, **changes):
         given = dict(variables, **{f"provisioning_network_{registered}": dict(
             UNCHANGED, changed=rewritten, **changes)})
         text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": [
             {"include_vars": str(ROLE / "vars" / "main.yml")}, *ending]}])
-        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(given), *arguments)
-        assert code == 0, output
+        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(given), *arguments,
+                                     PATH=f"{tmp_path}:{os.environ['PATH']}")
+        assert code == (2 if fails else 0), output
+        if fails:
+            return " ".join(output.split())
         return next((word for word in ("restarted", "started") if f"m3.service is {word}, reload" in output), None)
     run.folder = tmp_path
     return run
+
+
+def test_a_service_that_does_not_start_says_why_and_is_started_again_by_the_next_run(run):
+    tasks = json.loads((run.folder / "service.yml").read_text())
+    broken = json.dumps(tasks).replace("ansible.builtin.debug", "ansible.builtin.fail")
+    (run.folder / "service.yml").write_text(broken)
+    journal = run.folder / "journalctl"
+    journal.write_text("#!/bin/sh\necho asked: \"$@\"\necho 'interface prov does not exist'\n")
+    journal.chmod(0o755)
+    output = run(fails=True)
+    assert "m3.service: found m3.service is restarted" in output and "interface prov does not exist" in output
+    assert "asked: --unit=m3.service" in output and not (run.folder / "m3.read").exists()
+    (run.folder / "service.yml").write_text(json.dumps(tasks))
+    assert run() == "restarted" and run() == "started"
 
 
 def test_what_an_earlier_run_has_written_is_read_once(run):

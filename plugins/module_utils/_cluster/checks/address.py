@@ -12,7 +12,7 @@ from ..._common.addresses.virtual_router import clashing
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
-from ..description.spec import NO_HOLDER
+from ..description.spec import HOLDERS_ON_MACHINES, NO_HOLDER
 
 _ELSEWHERE = f"set holder to {NO_HOLDER} when a load balancer has it"
 
@@ -99,6 +99,21 @@ def router_problems(description, others):
         "a number that no other virtual router there has",
         "set it to another one from 1 to 255; by default it is the last number of endpoint.host")
         for owner, other in clashing(own, others, networks)][:1]
+
+
+def held_problems(description, planes):
+    """Return the Problem of an endpoint that a plane holds by its machines, in a list.
+
+    :param description: a cluster's
+    :param planes: ``(whose it is, VirtualRouter)`` of each of the planes
+    """
+    endpoint = description.endpoint or {}
+    if endpoint.get("holder") not in HOLDERS_ON_MACHINES or not ip_texts.is_address(endpoint["host"]):
+        return []
+    address = ip_texts.address(endpoint["host"])
+    return [Problem("endpoint", description.subject, "endpoint.host", f"{address}, which {owner} holds",
+                    "an address of its own", "choose a free one of the nodes' network")
+            for owner, other in planes if other.address == address][:1]
 
 
 def _is_among(address, texts):

@@ -22,7 +22,7 @@ from ..render.endpoint import stored_router
 from ..render.network import has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
-from .address import router_problems
+from .address import held_problems, router_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
@@ -64,6 +64,7 @@ def preflight_problems(description, facts):
     if facts.snapshot.cluster is None:
         # One that is there has its endpoint, wherever that comes from.
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
+        found += held_problems(description, facts.routers)
     else:
         found += added_range_problems(description, facts.pools, facts.dhcp)
     return found + _virtual_router(description, facts) + _endpoint(subject, description, facts)

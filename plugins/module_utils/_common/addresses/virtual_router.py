@@ -11,6 +11,8 @@ from . import ip_texts
 
 # What all examples of keepalived have.
 DEFAULT_NUMBER = 51
+# Of Metal³'s image of keepalived, which Ironic's pod has: nobody can set it.
+IRONIC_NUMBER = 1
 
 
 class VirtualRouter(NamedTuple):

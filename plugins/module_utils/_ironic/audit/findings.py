@@ -221,6 +221,7 @@ def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
                          hosts: list[dict[str, Any]]) -> list[Finding]:
     by_mac = dict((port["address"].lower(), port) for port in ports)
     by_uuid = dict((node["uuid"], node) for node in nodes)
+    by_owner = dict(((host["namespace"], host["name"]), host) for host in hosts)
     found = []
     for host in hosts:
         port = by_mac.get((host.get("boot_mac_address") or "").lower())
@@ -241,11 +242,18 @@ def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
         if not node.get("name") or node["name"] == host["name"]:
             # The operator takes such a node over.
             continue
+        owner = ownership.host_of(node.get("name"))
+        advice = f"correct the address, or delete the port there (repair {MAC_OF_OTHER_NODE})"
+        # Which of the two has the wrong address is known by who looks at the servers.
+        having = by_owner.get(owner) if owner else None
+        is_of_both = ((having or {}).get("boot_mac_address") or "").lower() == port["address"].lower()
+        if is_of_both:
+            advice = ("correct that of the host whose card it is not; the port stays, for BareMetalHost "
+                      f"{'/'.join(owner or ())} has this boot MAC address, too")
         found.append(Finding(
             MAC_OF_OTHER_NODE, "BareMetalHost %s/%s" % mine,
             f"its boot MAC address {port['address']} is a port of {_label(node)}, so that the operator does not "
-            "register it",
-            f"correct the address, or delete the port there (repair {MAC_OF_OTHER_NODE})", ("port", port)))
+            "register it", advice, None if is_of_both else ("port", port)))
     return found
 
 

@@ -115,14 +115,22 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
             "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
             "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
             "in nodes and force_nodes of ironic_node with state absent"))
+    by_uuid = dict((node["uuid"], node) for node in nodes)
     for item in due:
-        kind, target = item.repair
-        if kind == "node" and (target.get("reservation") or target["provision_state"] not in states.STABLE):
+        target = item.repair[1]
+        if item.kind == audit.MAC_OF_OTHER_NODE:
+            # What it boots for is lost without the port that it boots from.
+            target = by_uuid[target["node_uuid"]]
+        if item.kind in (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE) and _is_worked_with(target):
             locked = ", locked by a conductor" if target.get("reservation") else ""
             found.append(Problem(
                 "node-audit", item.subject, "", target["provision_state"] + locked, "a node without an operation",
                 "wait for the end of that, or abort it with ironic_node_action"))
     return found
+
+
+def _is_worked_with(node: dict[str, Any]) -> bool:
+    return bool(node.get("reservation")) or node["provision_state"] not in states.STABLE
 
 
 def _unconfirmed(due: list[audit.Finding], nodes: list[dict[str, Any]], params: dict[str, Any]) -> list[Any]:
@@ -166,7 +174,7 @@ def _repairer(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | No
         return lambda: _create_ports(client, target, bodies, item.subject)
     if kind == "node":
         return lambda: _delete_node(client, target, item.subject, kube)
-    return lambda: _delete_port(client, item, target, hosts)
+    return lambda: _delete_port(client, item, target, hosts, kube)
 
 
 def _create_ports(client: Any, node: dict[str, Any], bodies: list[dict[str, Any]], subject: str) -> None:
@@ -201,19 +209,59 @@ def _refuse_enrolled(kube: Any, node: dict[str, Any], subject: str) -> None:
     if owner is None:
         return
     namespace, name = owner
+    if _host_now(kube, namespace, name, subject, "node") is not None:
+        raise IronicError(f"{subject}: BareMetalHost {namespace}/{name} is there by now, enrolled since the hosts were "
+                          "read, so the node was left; run again")
+
+
+def _host_now(kube: Any, namespace: str, name: str, subject: str, what: str) -> dict[str, Any] | None:
+    """Return a BareMetalHost as it is right before something is deleted, None when it is not there.
+
+    :param subject: what errors name
+    :param what: what is deleted
+    :raises IronicError: when nobody can say it
+    """
     try:
         # A LIST of one: who may list the hosts of all namespaces, as the hosts were read, may not be allowed a GET.
         found = kube.list(KNOWN["BareMetalHost"], namespace, field_selector=f"metadata.name={name}")[0]
     except KubeError as exc:
         raise IronicError(f"{subject}: whether BareMetalHost {namespace}/{name} is there by now could not be read "
-                          f"({exc.message}), so the node was left; run again", None,
+                          f"({exc.message}), so the {what} was left; run again", None,
                           "Unreachable" if exc.retriable else None) from exc
-    if any(item["metadata"]["name"] == name for item in found):
-        raise IronicError(f"{subject}: BareMetalHost {namespace}/{name} is there by now, enrolled since the hosts were "
-                          "read, so the node was left; run again")
+    there: dict[str, Any] | None = next((item for item in found if item["metadata"]["name"] == name), None)
+    return there
 
 
-def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: list[dict[str, Any]] | None) -> None:
+def _refuse_corrected(kube: Any, item: audit.Finding, port: dict[str, str], node: dict[str, Any],
+                      hosts: list[dict[str, Any]] | None) -> None:
+    """Keep a port that is right where it is by now: its address was corrected, or is that of its own node's host.
+
+    :raises IronicError: when it is, or nobody can say it
+    """
+    def refuse(namespace: str, name: str, what: str) -> None:
+        raise IronicError(f"{item.subject}: BareMetalHost {namespace}/{name}{what}, so the port was left; run again")
+
+    for host in hosts or ():
+        namespace, name = host["namespace"], host["name"]
+        if f"BareMetalHost {namespace}/{name}" != item.subject:
+            continue
+        wanting = _host_now(kube, namespace, name, item.subject, "port")
+        if wanting is None:
+            refuse(namespace, name, " is not there any more")
+        elif not _boots_from(wanting, port):
+            refuse(namespace, name, " has another boot MAC address by now")
+    owner = ownership.host_of(node.get("name"))
+    having = _host_now(kube, *owner, item.subject, "port") if owner else None
+    if owner and having is not None and _boots_from(having, port):
+        refuse(*owner, ", whose node has the port, has this boot MAC address by now, too")
+
+
+def _boots_from(host: dict[str, Any], port: dict[str, str]) -> bool:
+    return str((host.get("spec") or {}).get("bootMACAddress") or "").lower() == port["address"].lower()
+
+
+def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: list[dict[str, Any]] | None,
+                 kube: Any) -> None:
     """Delete a port that is still what it was found to be, of a node that still is not its owner."""
     now = unchanged(client, "ports", port, PORT_BASIS, item.subject)
     if now is None:
@@ -224,4 +272,11 @@ def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: 
     if item.kind == audit.MAC_OF_OTHER_NODE and (node is None or (item.kind, item.subject) not in [
             (found.kind, found.subject) for found in audit.findings([node], [now], [], hosts, [])]):
         raise changed(item.subject, "node_uuid", "another host's node", "what it is not any more")
+    if item.kind == audit.MAC_OF_OTHER_NODE and node is not None:
+        if _is_worked_with(node):
+            raise changed(item.subject, "its node's operation", "none",
+                          "a lock" if node.get("reservation") else node["provision_state"])
+        if kube is not None:
+            _refuse_corrected(kube, item, port, node, hosts)
+    # Which reads the port once more, last of all.
     delete_port(client, now, item.subject)

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from ..._common.addresses import ip_texts
+from ..._common.addresses import ip_texts, virtual_router
 from ..._common.options.field_checks import is_host_name, show
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import group_of
@@ -84,6 +84,7 @@ def problems(options: Object) -> list[Problem]:
         advice = "set it, because keepalived gives the interface the address"
         found += [Problem("ironic-address", "ironic", name, None, expected, advice)
                   for name, expected in needed if not options.get(name)]
+        found += _router_problems(address, options.get("virtual_routers") or ())
     if address and not ip_texts.is_address(address):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
                              "an IP address", "set it to that by which servers and their BMCs reach Ironic"))
@@ -113,6 +114,22 @@ def problems(options: Object) -> list[Problem]:
         found.append(Problem("ironic-agent", "ironic", "cache_url", show(options["cache_url"]),
                              "none with deploy_kernel_url, since one of them names the agent's kernel", "remove one"))
     return found + ironic_database.problems(options) + ironic_replicas.problems(options) + ironic_pod.problems(options)
+
+
+def _router_problems(address: Any, given: Any) -> list[Problem]:
+    """Return the Problem of a number that another virtual router on the network has, in a list."""
+    own = virtual_router.of_text(address or "", virtual_router.IRONIC_NUMBER)
+    others = virtual_router.others_of(given)
+    # Its own one is among them, with the network, where the inventory says that.
+    networks = [other.network for _owner, other in others
+                if own is not None and other.address == own.address and other.network is not None]
+    return [Problem(
+        "ironic-address", "ironic", "keepalived",
+        f"the virtual router {other.number}, which {owner} has for its address {other.address} on the same network",
+        "a number that no other virtual router there has",
+        "upstream's image has no other one: give that plane another network, or another number "
+        "(provisioning_network_keepalived_router_id), or, where the wires are apart, set virtual_routers to []")
+        for owner, other in virtual_router.clashing(own, others, networks)[:1]]
 
 
 def _issuer_problems(options: Object) -> list[Problem]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._common.documents.document_text import from_json
+from ..parts.fit import VERSION_LABEL
 
 Object = dict[str, Any]
 
@@ -27,6 +28,22 @@ def previous(before: Object, owned_before: Object, owned_after: Object) -> Objec
     result.pop("status", None)
     return dict(result, apiVersion=before["apiVersion"], kind=before["kind"],
                 metadata=dict(result.get("metadata") or {}, **names))
+
+
+def written_before(found: Object | None, wanted: Object) -> bool:
+    """Return whether a Deployment is that of the newer release already, although its part counts as the older one.
+
+    :param found: as it was stored when the upgrade was planned, None when there was none
+    :param wanted: as the upgrade writes it
+    """
+    return found is not None and _release(found) == _release(wanted)
+
+
+def _release(deployment: Object) -> tuple[list[str], str]:
+    """Return what says the release of a Deployment: its images, and the label of one with images of somebody else."""
+    pod = deployment["spec"]["template"]["spec"]
+    return ([str(container.get("image")) for container in pod.get("containers") or ()],
+            str((deployment["metadata"].get("labels") or {}).get(VERSION_LABEL)))
 
 
 def stored_by_newer(before: Object, after: Object) -> list[str]:

@@ -32,11 +32,13 @@ class RolledBack(NamedTuple):
     :ivar restored: titles of objects that are as before, those that were created since among them, which are deleted
     :ivar kept: titles of objects that stay as the upgrade has written them, each with the reason
     :ivar seconds: until what is restored was rolled out
+    :ivar newer: titles of Deployments that an earlier run, which was ended, had brought to the newer release already
     """
 
     restored: list[str]
     kept: list[str]
     seconds: float
+    newer: Sequence[str] = ()
 
     def __str__(self) -> str:
         parts = [f"{len(self.restored)} objects are as before ({few(self.restored, NAMED)})"]
@@ -90,7 +92,10 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
         raise_refused(client, writes.write(again))
         restored += [entry.title for entry in again]
         back += [entry for entry in again if entry.desired is not None]
-    return RolledBack(restored, kept, RolloutWait(client, back, progress, sleep=sleep).until(timeout_seconds))
+    newer_before = [entry.title for entry in entries if entry.resource.kind == "Deployment"
+                    and entry.desired is not None and rollback.written_before(entry.current, entry.desired)]
+    return RolledBack(restored, kept, RolloutWait(client, back, progress, sleep=sleep).until(timeout_seconds),
+                      newer_before)
 
 
 def _refuse_others(writes: Any, entries: Sequence[Entry]) -> None:
@@ -117,7 +122,13 @@ def failure(title: str, found: str, planned: str, cause: ReportedError, outcome:
     :param outcome: of the rollback
     :param before: titles of the parts that the run has upgraded before, which stay
     """
-    if isinstance(outcome, RolledBack):
+    if isinstance(outcome, RolledBack) and outcome.newer:
+        # What is applied to go back is what this run has found.
+        text = (f"the upgrade of {title} from {found} to {planned} failed, and is as an earlier run has left it, which "
+                f"was ended before it had upgraded the part: {few(outcome.newer, NAMED)} is that of {planned} already, "
+                "and what was there before it is not known; put the cause right, then run again; or go back by install "
+                f"with the release of this collection that has {found}")
+    elif isinstance(outcome, RolledBack):
         text = f"the upgrade of {title} from {found} to {planned} failed and was rolled back: {outcome}"
     else:
         text = (f"the upgrade of {title} from {found} to {planned} failed, and so did going back: {outcome}; "

@@ -141,6 +141,10 @@ def repair(client, hosts, *kinds, check=False, confirm="1", **params):
     return run(client, check, hosts=hosts, repair=list(kinds), earlier_findings=earlier, confirm=confirm, **params)
 
 
+def of_other_node(result):
+    return next(found for found in result["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
+
+
 def test_nothing_is_repaired_unless_asked():
     client, hosts = broken()
     result = run(client, hosts=hosts)
@@ -237,17 +241,72 @@ def test_a_port_that_changed_since_it_was_looked_at_is_not_deleted(change):
         return real(*arguments, **options)
     client.list_nodes = list_nodes
     result = run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1", earlier_findings=earlier)
-    finding = next(found for found in result["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
-    assert "it has changed since it was looked at" in finding["error"]
+    assert "it has changed since it was looked at" in of_other_node(result)["error"]
     assert len(client.ports) == 1 and client.requests() == []
 
 
-def with_hosts(*names):
+def test_a_port_of_the_boot_mac_address_of_its_own_nodes_host_is_not_deleted():
+    """One of two hosts has a wrong address: nobody but who looks at the servers knows which."""
+    client, hosts = broken()
+    client.add("metal3~b", "active")
+    client.ports["port-" + MAC] = port("metal3~b")
+    hosts.append(host("b", boot_mac_address=MAC.upper()))
+    found = [item for item in run(client, hosts=hosts)["findings"] if item["kind"] == audit.MAC_OF_OTHER_NODE]
+    assert [(item["object"], item["next_step"]) for item in found] == [
+        ("", "correct that of the host whose card it is not; the port stays, for BareMetalHost metal3/b has this boot "
+             "MAC address, too")]
+    assert not repair(client, hosts, audit.MAC_OF_OTHER_NODE)["changed"]
+    assert len(client.ports) == 1 and client.requests() == []
+
+
+@pytest.mark.parametrize(("objects", "text"), [
+    ({"a": MAC.upper()}, ""), ({}, "BareMetalHost metal3/a is not there any more"),
+    ({"a": "00:5c:52:00:00:09"}, "BareMetalHost metal3/a has another boot MAC address by now"),
+    ({"a": None}, "BareMetalHost metal3/a has another boot MAC address by now"),
+    ({"a": MAC, "b": MAC}, "BareMetalHost metal3/b, whose node has the port, has this boot MAC address by now, too"),
+    ({"a": MAC, "b": "00:5c:52:00:00:09"}, "")])
+def test_a_port_is_left_when_a_host_has_changed_since_the_second_look(objects, text):
+    """The address was corrected, or the port's own host was enrolled: the port is right where it is."""
+    client, hosts = broken()
+    client.add("metal3~b", "available")
+    client.ports["port-" + MAC] = port("metal3~b")
+    kube = with_hosts(**objects)
+    finding = of_other_node(repair(client, hosts, audit.MAC_OF_OTHER_NODE, kube=kube))
+    assert text in finding["error"] and finding["repaired"] is not bool(text)
+    assert len(client.ports) == (1 if text else 0)
+    assert not text or finding["error"].endswith("so the port was left; run again")
+
+
+@pytest.mark.parametrize("values", [{"provision_state": "cleaning"}, {"reservation": "conductor"}])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_port_of_a_node_that_somebody_works_with_is_not_deleted(values, is_late):
+    """A server that boots for a cleaning has lost its way without the port that it boots from."""
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    real = client.list_nodes
+
+    def list_nodes(*arguments, **options):
+        found = real(*arguments, **options)
+        client.nodes["uuid-stale"].update(values)
+        return found
+    if is_late:
+        client.list_nodes = list_nodes
+        result = run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1", earlier_findings=earlier)
+        assert "it has changed since it was looked at" in of_other_node(result)["error"]
+    else:
+        client.nodes["uuid-stale"].update(values)
+        with pytest.raises(RefusedError, match="expected a node without an operation"):
+            run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1", earlier_findings=earlier)
+    assert len(client.ports) == 1 and client.requests() == []
+
+
+def with_hosts(*names, **boot_macs):
     kube = Server()
-    for name in names:
+    for name in (*names, *boot_macs):
         kube.objects["BareMetalHost", name] = {
             "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
-                "name": name, "namespace": "metal3", "uid": name, "resourceVersion": "1"}, "spec": {}}
+                "name": name, "namespace": "metal3", "uid": name, "resourceVersion": "1"},
+            "spec": {"bootMACAddress": boot_macs[name]} if boot_macs.get(name) else {}}
     return kube
 
 
@@ -286,10 +345,10 @@ def test_a_node_is_left_when_nobody_says_whether_its_host_is_there(reason, statu
     assert client.requests() == [] and not result["changed"]
 
 
-def test_hosts_are_not_asked_for_when_no_node_is_deleted():
+def test_hosts_are_not_asked_for_when_nothing_is_deleted():
     client, hosts = broken()
     kube = with_hosts()
-    repair(client, hosts, audit.MAC_OF_OTHER_NODE, kube=kube)
+    repair(client, hosts, audit.MAC_OF_OTHER_NODE, check=True, kube=kube)
     repair(client, hosts, audit.NODE_WITHOUT_HOST, check=True, kube=kube)
     assert kube.requests == []
     repair(client, hosts, audit.NODE_WITHOUT_HOST, kube=kube)
