@@ -307,9 +307,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.get_option("keyed_groups"), variables, name, strict=strict, fetch_hostvars=False)
 
     def _compose(self, template, variables, **more):
-        """Return the value of an expression, without the template engine where it only names a value."""
+        """Return the value of an expression, without the template engine where it only names a fact."""
         path = path_of(template) if isinstance(template, str) and not self.get_option("use_extra_vars") else None
-        if path:
+        # Variables of other sources may be templates.
+        if path and path[0] == VARIABLE:
             try:
                 return value_at(path, variables)
             except KeyError as exc:

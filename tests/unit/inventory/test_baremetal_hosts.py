@@ -361,6 +361,18 @@ def test_what_the_cluster_knows_is_added_to_servers_of_the_site(server, parse):
         parse(inventory=others(), extended_groups=[])
 
 
+def test_a_variable_of_the_site_may_be_a_template(server, parse):
+    """Groups had the template in their names, and a play for the group of a rack left its servers out."""
+    inventory = others()
+    for name, value in (("site", "x"), ("rack", "{{ site }}-{{ metal3.labels.rack }}"), ("places", ["{{ rack }}"])):
+        inventory.set_variable("a", name, [trust_as_template(item) for item in value] if isinstance(value, list)
+                               else trust_as_template(value))
+    parse(inventory=inventory, keyed_groups=[{"key": "rack", "prefix": "rack"}, {"key": "places", "prefix": "place"}],
+          compose={"place": "rack"})
+    groups = dict((name, [host.name for host in group.get_hosts()]) for name, group in inventory.groups.items())
+    assert (groups["rack_x_r1"], groups["place_x_r1"], inventory.hosts["a"].vars["place"]) == (["a"], ["a"], "x-r1")
+
+
 def test_a_machine_is_not_the_server_of_its_name(server, parse):
     server.of_kind.update(Metal3Machine=[], Machine=[
         {"metadata": {"name": "a", "namespace": "metal3"}, "spec": {"clusterName": "c"}}])
