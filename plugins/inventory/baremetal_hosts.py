@@ -217,6 +217,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
         if wrong:
             raise AnsibleParserError(f"{path}: {wrong}")
+        if not self.get_option("all_namespaces") and not all(self.get_option("namespaces") or [""]):
+            found = "an empty name" if self.get_option("namespaces") else "nothing"
+            raise AnsibleParserError(f"{path}: namespaces: found {found}, expected names of namespaces; name them, or "
+                                     "set all_namespaces")
         try:
             entries = inventory_hosts.entries(self._facts(path, cache), self.get_option("host_names"))
         except SourceError as exc:

@@ -106,7 +106,9 @@ def _certificate(subject: str, expected: Mapping[str, Any], bmc: Mapping[str, An
 
 def _accounts(subject: str, expected: list[Mapping[str, Any]], bmc: Mapping[str, Any] | None) -> list[Problem]:
     unread = _NOT_ASKED if bmc is None else _unread(bmc)
-    found = [Problem("accounts-unknown", subject, "accounts", None, "the accounts of the BMC", unread)] if unread else []
+    found = []
+    if unread:
+        found.append(Problem("accounts-unknown", subject, "accounts", None, "the accounts of the BMC", unread))
     # What a BMC does not say is no reason to pass over an account.
     enabled = [item for item in dicts_in(bmc or {}, "accounts") if item.get("enabled") is not False]
     wanted = dict((account["name"], account) for account in expected)
