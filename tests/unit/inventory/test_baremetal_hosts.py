@@ -298,8 +298,8 @@ def test_an_option_that_is_none_is_refused_by_name(server, parse):
 def test_no_namespace_is_not_all_of_them(server, parse, namespaces):
     """Other plugins read all then; this one had an inventory without hosts."""
     with pytest.raises(AnsibleParserError, match=(
-            r"x\.metal3\.yml: namespaces: found (nothing|an empty name), expected names of namespaces; name them, or set "
-            "all_namespaces")):
+            r"x\.metal3\.yml: namespaces: found (nothing|an empty name), expected names of namespaces; name them, or "
+            "set all_namespaces")):
         parse(namespaces=namespaces)
     assert server.asked == []
     assert sorted(parse(namespaces=namespaces, all_namespaces=True).hosts) == ["a", "b", "c"]
