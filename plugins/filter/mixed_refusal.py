@@ -15,12 +15,12 @@ description:
     value of a variable by which it destroys, interrupts or writes is not that of each server. That of the first server
     would count for all, although another one's own variable says something else.
   - Servers of several planes or namespaces (C(metal3_kubeconfig), C(metal3_namespace)) are refused as well, because the
-    task is for that of the first one.
+    task is for that of the first one, unless O(planes) says otherwise.
   - A server without the variable has the role's default, unless the play gives the value, which is the same for all.
   - C(true) and C(yes) are the same where the default is a boolean, and elsewhere a number and its text.
   - A value that cannot be templated for a server is another one than each that can.
   - Servers that the inventory does not have are left out, and so is a text in place of O(names).
-positional: names, acting, variables
+positional: names, acting, variables, planes
 options:
   _input:
     description: The variable C(hostvars).
@@ -39,6 +39,10 @@ options:
     description: For each variable a list of two, the value that counts in the task, and the default of the role.
     type: dict
     required: true
+  planes:
+    description: Whether servers of several planes are refused; a task that asks no plane may be for them.
+    type: bool
+    default: true
 seealso:
   - plugin: metal3.baremetal.several_refusal
     plugin_type: filter
@@ -66,7 +70,7 @@ _value:
 """
 
 
-def mixed_refusal(hostvars, names, acting, variables):
+def mixed_refusal(hostvars, names, acting, variables, planes=True):
     """Return the message; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _mixed_values as mixed_values
@@ -78,7 +82,7 @@ def mixed_refusal(hostvars, names, acting, variables):
     if named_hosts.list_problem(names):
         return ""
     names = [str(name) for name in names]
-    several_planes = named_hosts.planes_problem(named_hosts.planes_of(hostvars, names))
+    several_planes = named_hosts.planes_problem(named_hosts.planes_of(hostvars, names)) if planes else ""
     if several_planes:
         return several_planes
     found = mixed_values.mixed(hostvars, names, acting, variables)

@@ -217,6 +217,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
         if wrong:
             raise AnsibleParserError(f"{path}: {wrong}")
+        if not self.get_option("all_namespaces") and not all(self.get_option("namespaces") or [""]):
+            found = "an empty name" if self.get_option("namespaces") else "nothing"
+            raise AnsibleParserError(f"{path}: namespaces: found {found}, expected names of namespaces; name them, or "
+                                     "set all_namespaces")
         try:
             entries = inventory_hosts.entries(self._facts(path, cache), self.get_option("host_names"))
         except SourceError as exc:
@@ -307,9 +311,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.get_option("keyed_groups"), variables, name, strict=strict, fetch_hostvars=False)
 
     def _compose(self, template, variables, **more):
-        """Return the value of an expression, without the template engine where it only names a value."""
+        """Return the value of an expression, without the template engine where it only names a fact."""
         path = path_of(template) if isinstance(template, str) and not self.get_option("use_extra_vars") else None
-        if path:
+        # Variables of other sources may be templates.
+        if path and path[0] == VARIABLE:
             try:
                 return value_at(path, variables)
             except KeyError as exc:

@@ -9,8 +9,6 @@ from ansible.utils.path import unfrackpath
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import whole_file
 
-_MODE = 0o644
-
 
 def write(path, content, check_mode):
     """Write a report, whole, and return whether its file changed, or would have.
@@ -22,8 +20,7 @@ def write(path, content, check_mode):
     """
     path = unfrackpath(path, follow=False)
     try:
-        mode = whole_file.own_mode(path)
-        return whole_file.write(path, content.encode(), _MODE if mode is None else mode, check_mode) is not None
+        return whole_file.write_report(path, content, check_mode)
     except OSError as exc:
         raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written; correct the "
                                 "path") from exc

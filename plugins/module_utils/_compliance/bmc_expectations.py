@@ -15,6 +15,8 @@ from .._common.texts.plain_text import plain
 _DAY_SECONDS = 86400
 _NOT_ASKED = "give what bmc_info returns in bmcs (the playbook compliance does)"
 _IPMI = "ipmi"
+# Redfish Standard Registry of Privileges: to read accounts that are not one's own.
+_SEES_OTHERS = "ConfigureUsers"
 
 
 def options() -> dict[str, dict[str, Any]]:
@@ -104,12 +106,12 @@ def _certificate(subject: str, expected: Mapping[str, Any], bmc: Mapping[str, An
 
 def _accounts(subject: str, expected: list[Mapping[str, Any]], bmc: Mapping[str, Any] | None) -> list[Problem]:
     unread = _NOT_ASKED if bmc is None else _unread(bmc)
-    if bmc is None or unread:
-        return [Problem("accounts-unknown", subject, "accounts", None, "the accounts of the BMC", unread)]
-    # What a BMC does not say is no reason to pass over an account.
-    enabled = [item for item in dicts_in(bmc, "accounts") if item.get("enabled") is not False]
-    wanted = dict((account["name"], account) for account in expected)
     found = []
+    if unread:
+        found.append(Problem("accounts-unknown", subject, "accounts", None, "the accounts of the BMC", unread))
+    # What a BMC does not say is no reason to pass over an account.
+    enabled = [item for item in dicts_in(bmc or {}, "accounts") if item.get("enabled") is not False]
+    wanted = dict((account["name"], account) for account in expected)
     for item in enabled:
         name, role = _text(item, "name"), _text(item, "role")
         field = f"accounts.{plain(name)}"
@@ -119,6 +121,9 @@ def _accounts(subject: str, expected: list[Mapping[str, Any]], bmc: Mapping[str,
         elif wanted[name].get("role") is not None and role != wanted[name]["role"]:
             found.append(Problem("accounts-differ", subject, f"{field}.role", shown(role or None),
                                  show(wanted[name]["role"])))
+    if unread:
+        # What is missing may be among what was not read.
+        return found
     names = set(_text(item, "name") for item in enabled)
     found += [Problem("accounts-differ", subject, f"accounts.{plain(name)}", "none", "an enabled account",
                       "create or enable it at the BMC, or write required: false")
@@ -127,11 +132,21 @@ def _accounts(subject: str, expected: list[Mapping[str, Any]], bmc: Mapping[str,
 
 
 def _unread(bmc: Mapping[str, Any]) -> str:
-    """Return why the accounts of a BMC were not read, empty when they were."""
+    """Return why the accounts of a BMC were not read, or not all of them, empty when they were."""
     if _text(bmc, "address").startswith(_IPMI):
         return "they are read by Redfish only"
-    unread = "" if "accounts" in bmc else "ask for them (accounts)"
-    return _error(bmc) or _text(dict_in(bmc, "unread"), "accounts") or unread
+    reason = _error(bmc) or _text(dict_in(bmc, "unread"), "accounts")
+    if reason:
+        return reason
+    if not dicts_in(bmc, "accounts"):
+        # The one that asks is one of them.
+        return "ask for them (accounts)"
+    asking = dict_in(bmc, "account")
+    privileges = asking.get("privileges")
+    if isinstance(privileges, list) and privileges and _SEES_OTHERS not in privileges:
+        return (f"BMCs show others to an account with {_SEES_OTHERS} only; ask with one of the role Administrator in "
+                f"place of {_text(asking, 'role') or 'this one'}")
+    return ""
 
 
 def _error(bmc: Mapping[str, Any]) -> str:

@@ -23,7 +23,6 @@ from .rules import LEVELS, RULES
 
 TOOL = "metal3.baremetal.host_compliance"
 _KINDS = ("BareMetalHost", "HardwareData", "HostFirmwareComponents", "HostFirmwareSettings")
-_REPORT_MODE = 0o644
 
 
 def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
@@ -91,6 +90,5 @@ def write_reports(findings: list[dict[str, Any]], strict: bool, sarif_file: str 
     """
     texts = [(sarif_file, lambda: json.dumps(report.sarif(findings, "", TOOL, RULES), indent=2) + "\n"),
              (junit_file, lambda: report.junit(findings, strict, (), TOOL, RULES))]
-    changed = [whole_file.write(path, text().encode(), _REPORT_MODE, check_mode) is not None
-               for path, text in texts if path]
+    changed = [whole_file.write_report(path, text(), check_mode) for path, text in texts if path]
     return any(changed)

@@ -118,8 +118,8 @@ def _by_catalogue(name: str, expected: Mapping[str, Any], known: profile.Known,
             str(value) for value in model.values() if value) or None), "a model of the catalogue",
             "add an entry with its manufacturer and product_name")]
     wanted: dict[str, Any] = {}
-    # What is said of a model goes before what is said of all of its maker.
-    for entry in sorted(fitting, key=lambda item: sum(bool(item.get(key)) for key in _MODEL)):
+    # What is said of a model goes before what is said of all of its maker, and with its maker before without.
+    for entry in sorted(fitting, key=lambda item: (bool(item.get("product_name")), bool(item.get("manufacturer")))):
         wanted.update(entry["firmware"])
     own = profile.each_component(expected.get("firmware") or {}, known.firmware)
     return profile.firmware_findings(

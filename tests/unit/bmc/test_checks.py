@@ -212,6 +212,15 @@ def test_boot_mac(given, scheme, status, text):
     assert text in verdict.result()["text"]
 
 
+def test_a_boot_mac_of_a_nic_that_could_not_be_read_is_not_known():
+    """A BMC that fails for one of its NICs had a server refused whose address was right."""
+    facts = {"unread": {"nics": "HTTP 500"}}
+    verdict = verdicts_of("dell", "idrac-redfish", facts=facts, boot_mac_address="00:5c:52:00:00:01")["boot_mac"]
+    assert (verdict.status, verdict.actual.partition(" ")[0]) == ("unknown", '"00:5c:52:00:00:01"')
+    assert "HTTP 500" in verdict.actual
+    assert verdicts_of("dell", "idrac-redfish", facts=facts)["boot_mac"].status == "ok"
+
+
 def test_a_nic_without_link_counts_when_the_server_is_on():
     mac = "b0:7b:25:e2:61:0b"
     assert verdicts_of("dell", "idrac-redfish", boot_mac_address=mac)["boot_mac"].status == "ok"

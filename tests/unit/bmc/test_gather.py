@@ -12,6 +12,7 @@ from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import gather as gathering
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import redfish
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings, Target, gather
 
 
@@ -160,6 +161,26 @@ def test_a_session_that_is_lost_is_not_made_again():
         facts, = ask(target(bmc))
         assert len(bmc.logins) == 1
     assert "401" in facts["unread"]["bios"]
+
+
+def test_a_session_is_ended_where_only_the_body_says_which_it_is():
+    """A BMC has a few; a run that leaves one each time locks everybody out until they expire."""
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.session_location = None
+        facts, = ask(target(bmc))
+        assert facts["login"]["ok"]
+        assert bmc.open_sessions == 0
+
+
+def test_a_session_is_ended_after_all_time_is_up():
+    with FakeRedfish(tree("dell")) as bmc:
+        # Of its own making, of the root and of the login; then the time is up.
+        times = iter([0, 1, 2, redfish._ALL_SECONDS + 1])
+        client = redfish.RedfishClient(f"http://127.0.0.1:{bmc.port}", True, 2, 5, lambda: next(times))
+        client.login(client.root(), "admin", "right")
+        assert bmc.open_sessions == 1
+        client.close()
+        assert bmc.open_sessions == 0
 
 
 def test_a_login_without_an_answer_is_not_repeated():

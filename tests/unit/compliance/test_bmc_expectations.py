@@ -88,6 +88,18 @@ def test_a_certificate_that_is_not_as_expected(bmc, wanted, finding):
         ("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
     (of(address="ipmi://192.0.2.1"), [ADMIN], [("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
     (None, [], [("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
+    # bmc_info was not asked for them. The account that asks is always one of them.
+    (of(accounts=[]), [], [("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
+    (of(accounts=[]), [dict(ADMIN, required=False)], [
+        ("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
+    # Such an account is shown itself alone.
+    (of(account={"role": "Operator", "privileges": ["ConfigureComponents", "ConfigureSelf", "Login"]}), [ADMIN], [
+        ("accounts-unknown", "accounts", None, "the accounts of the BMC")]),
+    (of(account={"role": "Administrator", "privileges": ["ConfigureUsers", "Login"]}), [ADMIN], []),
+    # What is there is no less wrong for what could not be read; what is missing may be among that.
+    (of(unread={"accounts": "HTTP 500"}), [{"name": "guest", "role": None, "required": True}], [
+        ("accounts-unknown", "accounts", None, "the accounts of the BMC"),
+        ("accounts-differ", "accounts.admin", '"enabled as Administrator"', "no enabled account of this name")]),
 ])
 def test_accounts_that_are_not_as_expected(bmc, wanted, findings):
     assert found(bmc, accounts=wanted) == findings

@@ -165,3 +165,8 @@ def test_reports_are_written_once(tmp_path):
     assert driver["name"] == service.TOOL and [rule["id"] for rule in driver["rules"]] == [rule.rule for rule in RULES]
     cases = xml.etree.ElementTree.fromstring(junit.read_text()).iter("testcase")
     assert {case.get("name") for case in cases if case.find("failure") is not None} == {"hardware-differs"}
+    # Who may read a report is the user's: it names accounts of BMCs that should not be there.
+    sarif.chmod(0o600)
+    assert not service.write_reports(findings, False, str(sarif), str(junit), False)
+    assert service.write_reports([], False, str(sarif), str(junit), False)
+    assert (sarif.stat().st_mode & 0o777, junit.stat().st_mode & 0o777) == (0o600, 0o644)

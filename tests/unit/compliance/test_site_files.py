@@ -31,6 +31,9 @@ def test_what_is_as_the_files_say_has_no_finding():
     assert found() == []
     assert found([MAKER, R1], {"h1": {"eno1": {"switch": "leaf-1", "switch_port": 7}}}) == []
     assert found([R1, MAKER]) == [], "the model goes before the maker, in whatever order"
+    anyones = {"product_name": "R1", "firmware": {"bios": "2.4"}}
+    assert found([anyones, MAKER]) == found([MAKER, anyones]) == [], "also without its maker"
+    assert found([R1, dict(anyones, firmware={"bios": "1.0"})]) == [], "with the maker it says more"
     assert found([MAKER], firmware={"bios": "2.4"}) == [], "the host goes before the catalogue"
 
 

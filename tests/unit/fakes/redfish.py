@@ -75,6 +75,7 @@ class FakeRedfish(Served):
         self.drop = lambda path: False
         # path → (status, Location), and path → body as bytes: answers in place of the resources, whoever asks.
         self.redirects, self.bodies = {}, {}
+        # None for a BMC that says where a session is in the answer's body only.
         self.session_location = SESSIONS + "/1"
         # What came with each request that could let somebody in.
         self.credentials = []
@@ -150,7 +151,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(401, {"error": {"code": "Base.1.0.NoValidSession", "message": "wrong user name or password"}})
             return
         self.bmc.open_sessions += 1
-        self._answer(201, {"Id": "1"}, {"X-Auth-Token": TOKEN, "Location": self.bmc.session_location})
+        location = {} if self.bmc.session_location is None else {"Location": self.bmc.session_location}
+        self._answer(201, {"@odata.id": SESSIONS + "/1", "Id": "1"}, dict({"X-Auth-Token": TOKEN}, **location))
 
     def do_PATCH(self):
         """Set properties of a resource; its path with a # may be redirected."""

@@ -294,6 +294,17 @@ def test_an_option_that_is_none_is_refused_by_name(server, parse):
     assert server.asked == []
 
 
+@pytest.mark.parametrize("namespaces", [[], "", [""], ["metal3", ""]])
+def test_no_namespace_is_not_all_of_them(server, parse, namespaces):
+    """Other plugins read all then; this one had an inventory without hosts."""
+    with pytest.raises(AnsibleParserError, match=(
+            r"x\.metal3\.yml: namespaces: found (nothing|an empty name), expected names of namespaces; name them, or "
+            "set all_namespaces")):
+        parse(namespaces=namespaces)
+    assert server.asked == []
+    assert sorted(parse(namespaces=namespaces, all_namespaces=True).hosts) == ["a", "b", "c"]
+
+
 def test_what_is_no_address_never_becomes_one(server, parse):
     """The address of a NIC is what the server itself reported; ssh takes one that begins with a dash for an option."""
     server.items[0]["status"]["hardware"]["nics"] = [
@@ -359,6 +370,18 @@ def test_what_the_cluster_knows_is_added_to_servers_of_the_site(server, parse):
     assert parse(inventory=others(), extended_groups=["racks"]).hosts["a"].vars["metal3"]["name"] == "a"
     with pytest.raises(AnsibleParserError, match="expected a name of its own; rename one"):
         parse(inventory=others(), extended_groups=[])
+
+
+def test_a_variable_of_the_site_may_be_a_template(server, parse):
+    """Groups had the template in their names, and a play for the group of a rack left its servers out."""
+    inventory = others()
+    for name, value in (("site", "x"), ("rack", "{{ site }}-{{ metal3.labels.rack }}"), ("places", ["{{ rack }}"])):
+        inventory.set_variable("a", name, [trust_as_template(item) for item in value] if isinstance(value, list)
+                               else trust_as_template(value))
+    parse(inventory=inventory, keyed_groups=[{"key": "rack", "prefix": "rack"}, {"key": "places", "prefix": "place"}],
+          compose={"place": "rack"})
+    groups = dict((name, [host.name for host in group.get_hosts()]) for name, group in inventory.groups.items())
+    assert (groups["rack_x_r1"], groups["place_x_r1"], inventory.hosts["a"].vars["place"]) == (["a"], ["a"], "x-r1")
 
 
 def test_a_machine_is_not_the_server_of_its_name(server, parse):

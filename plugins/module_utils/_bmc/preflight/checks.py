@@ -175,7 +175,8 @@ def _login(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) ->
                            "correct bmc.username and bmc.password; nothing was tried again, so as not to lock the "
                            "account")
         if error["kind"] == "unsendable":
-            return Finding(PROBLEM, "bmc.username", error["text"], "credentials in ASCII, which each BMC can be sent",
+            return Finding(PROBLEM, "bmc.username", error["text"],
+                           "credentials in ASCII, for IPMI of 16 bytes (user name) and 20 bytes (password) at most",
                            "set others at the BMC and here; nothing was tried")
         return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login", LATER)
     if not login["ok"]:

@@ -191,6 +191,9 @@ def boot_mac(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) 
         return Finding(PROBLEM, "boot_mac_address", None, f"one of the server's: {there}",
                        f"set boot_mac_address: {host['address'].scheme.name} needs it")
     nic = next((nic for nic in nics if nic["mac"] == wanted), None)
+    if nic is None and facts["unread"].get("nics"):
+        return unknown(f"{show(given)} is none of those that could be read ({there}), and not all could: "
+                       f"{facts['unread']['nics']}")
     if nic is None:
         return Finding(PROBLEM, "boot_mac_address", show(given), f"one of the server's: {there}",
                        "correct boot_mac_address, or bmc.address if it leads to another server")

@@ -272,7 +272,8 @@ def explore_ipmi(target: Target, settings: Settings) -> dict[str, Any]:
     except ipmi.IpmiError as exc:
         stage = "reach" if exc.kind == "unreachable" else "login"
         facts["reached"] = exc.kind in ("unauthorized", "privilege")
-        facts["login"] = {"ok": False, "method": "IPMI 2.0", "attempts": 0 if exc.kind == "missing" else 1}
+        attempts = 0 if exc.kind in ("missing", "unsendable") else 1
+        facts["login"] = {"ok": False, "method": "IPMI 2.0", "attempts": attempts}
         facts["error"] = _error(stage, exc.kind, str(exc))
     if facts["reached"] and not settings.login_only:
         facts["redfish_version"] = redfish_version(address.host, settings)

@@ -11,23 +11,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..._common.files import private_folder
-from ..._common.texts.plain_text import plain
+from ..._common.texts.plain_text import plain, shortened
 
 PROGRAM = "ipmitool"
+# The first counts where both are set, and the user's own environment may have it, for other systems.
+_PASSWORD_VARIABLES = ("IPMITOOL_PASSWORD", "IPMI_PASSWORD")
 # Of the folder with its commands, of which one may have a new password.
 _FOLDER_PREFIX = "metal3-ipmi-"
 # What BMO asks for when the address does not say.
 DEFAULT_PRIVILEGE = "ADMINISTRATOR"
 # All in one session. Identity by the chassis' inventory; some BMCs refuse single commands, the others count.
 COMMANDS = ("chassis power status", "mc info", "fru print 0")
+# IPMI 2.0, 13.20 and 22.30; ipmitool ends before it asks anything.
+_LONGEST_USERNAME_BYTES, _LONGEST_PASSWORD_BYTES = 16, 20
 # What ipmitool prints with -v when a login fails, and what it means.
 _REFUSALS = (
     (re.compile(r"HMAC is invalid|unauthorized name|RAKP 4 message has invalid integrity", re.I), "unauthorized",
      "user name or password refused"),
-    # Some BMCs are silent when the user name is none of theirs.
-    (re.compile(r"no response from RAKP 1 message", re.I), "unauthorized", "no answer to this user name"),
+    # Some BMCs are silent when the user name is none of theirs. Of a packet that was lost it is said as well, before
+    # the next try.
+    (re.compile(r"no response from RAKP 1 message.*Unable to establish", re.I | re.S), "unauthorized",
+     "no answer to this user name"),
+    # Without a reason behind it there was no answer, and nobody has refused anything.
     (re.compile(r"unauthorized role or privilege|insufficient privilege|invalid role|"
-                r"Set Session Privilege Level to \w+ failed", re.I), "privilege", "privilege level refused"),
+                r"Set Session Privilege Level to \w+ failed:", re.I), "privilege", "privilege level refused"),
 )
 _FIELDS = {
     "Firmware Revision": "firmware_version", "Manufacturer Name": "bmc_manufacturer", "Product Name": "bmc_product",
@@ -42,7 +49,8 @@ _UNKNOWN = ("", "unknown", "unspecified", "none", "n/a")
 class IpmiError(Exception):
     """A session that could not be had.
 
-    :param kind: ``missing`` (no ipmitool), ``unreachable``, ``unauthorized`` or ``privilege``
+    :param kind: ``missing`` (no ipmitool), ``unsendable`` (credentials that no request can carry), ``unreachable``,
+        ``unauthorized`` or ``privilege``
     :param text: one line
     """
 
@@ -74,7 +82,12 @@ def ask(host: str, port: int, username: str, password: str, privilege: str, time
     :returns: ``{"power": "on" or "off" or "", …}``, with the values of the table of fields that the BMC reports
     :raises IpmiError: when there is no session
     """
-    return read(_run(Login(host, port, username, password, privilege, timeout_seconds), COMMANDS))
+    output = _run(Login(host, port, username, password, privilege, timeout_seconds), COMMANDS)
+    facts = read(output)
+    if not any(facts.values()):
+        # Nothing says that there was a session: ipmitool may have ended before it had one.
+        raise IpmiError("unreachable", shortened(output) or "no answer")
+    return facts
 
 
 def user_slot(login: Login) -> int:
@@ -120,8 +133,13 @@ def _run(login: Login, lines: Sequence[str], *options: str) -> str:
 
     The password is handed over in the environment, which only this user can read, and in no argument.
 
-    :raises IpmiError: when the program is missing or does not end
+    :raises IpmiError: when the program is missing or does not end, or has no way to send the credentials
     """
+    for what, text, longest in (("user name", login.username, _LONGEST_USERNAME_BYTES),
+                                ("password", login.password, _LONGEST_PASSWORD_BYTES)):
+        size = len(text.encode(errors="surrogateescape"))
+        if size > longest:
+            raise IpmiError("unsendable", f"the {what} has {size} bytes, IPMI 2.0 takes {longest} at most")
     with private_folder.folder(_FOLDER_PREFIX) as folder:
         commands = os.path.join(folder, "commands")
         with open(commands, "w", encoding="utf-8") as stream:
@@ -131,9 +149,9 @@ def _run(login: Login, lines: Sequence[str], *options: str) -> str:
                      "exec", commands]
         try:
             done = subprocess.run(
-                arguments, env=dict(os.environ, IPMI_PASSWORD=login.password, LC_ALL="C"), stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
-                timeout=login.timeout_seconds * 10)
+                arguments, env=dict(os.environ, **dict.fromkeys(_PASSWORD_VARIABLES, login.password), LC_ALL="C"),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                errors="replace", check=False, timeout=login.timeout_seconds * 10)
         except FileNotFoundError as exc:
             raise IpmiError("missing", f"the program {PROGRAM} is not installed") from exc
         except subprocess.TimeoutExpired as exc:

@@ -8,6 +8,7 @@ What a BMC answers is data: it names paths on itself only, so that credentials a
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -129,7 +130,9 @@ class RedfishClient:
             token = answer.headers.get("X-Auth-Token")
             if not token:
                 raise RedfishError("malformed", "the answer to the login has no X-Auth-Token", answer.status_code)
-            self._session_path = _path_of(answer.headers.get("Location"))
+            # DSP0266 wants the header; some BMCs say it in the body only.
+            self._session_path = _path_of(answer.headers.get("Location")) or link(
+                {"session": _json(answer.content)}, "session")
             self._connector.set_http_session_auth(token)
             return
         self.login_method = "basic"
@@ -215,6 +218,8 @@ class RedfishClient:
         """End the session, of which a BMC has few."""
         try:
             if self._session_path:
+                # Also when the time for all that was asked is up.
+                self._deadline = math.inf
                 self._send("delete", self._session_path)
         except RedfishError:
             # It ends by itself.

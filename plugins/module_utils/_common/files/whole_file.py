@@ -16,6 +16,8 @@ from . import left_over, regular_file
 
 # Of a file that is longer than its new content.
 _COMPARED_BYTES = 16 * 1024 ** 2
+# Of a report that is new.
+_REPORT_MODE = 0o644
 _PREFIX = ".metal3-"
 # What tempfile puts behind it.
 _TEMPORARY = re.compile(re.escape(_PREFIX) + "[a-z0-9_]{8}")
@@ -57,6 +59,18 @@ def own_mode(path: str) -> int | None:
     except FileNotFoundError:
         return None
     return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() else None
+
+
+def write_report(path: str, content: str, check_mode: bool) -> bool:
+    """Write a report, whole, and return whether its file changed, or would have; who may read it stays as it is.
+
+    :param path: of the file
+    :param content: its text
+    :param check_mode: write nothing
+    :raises OSError: when it can't be read or written
+    """
+    mode = own_mode(path)
+    return write(path, content.encode(), _REPORT_MODE if mode is None else mode, check_mode) is not None
 
 
 def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
