@@ -94,7 +94,8 @@ def repair(lab, room):
     for name in differ:
         lab.kube.patch(HOST, NAMESPACE, name, {
             "spec": {"consumerRef": None}, "metadata": {"annotations": dict.fromkeys(HELD)}})
-    lab.remove_hosts(*(name for name in differ if name not in lab.servers or is_lost(hosts[name])))
+    # A virtual server boots the agent, which cleans its disks, before it goes.
+    lab.remove_hosts(*(name for name in differ if name not in lab.servers or is_lost(hosts[name])), seconds=1800)
     _make_lab(lab)
 
 

@@ -255,13 +255,13 @@ class Lab:
         raise AssertionError("%s: not %s within %d s; last seen: %s" % (
             name, what, seconds, json.dumps((step.objects.get(name) or {}).get("status") if step else None)))
 
-    def remove_hosts(self, *names):
-        """Delete hosts and wait until they are gone, from Ironic too."""
+    def remove_hosts(self, *names, seconds=300):
+        """Delete hosts and wait until each of them is gone, from Ironic too."""
         for name in names:
             self.kube.delete(HOST, NAMESPACE, name)
         for name in names:
             # BMO switches a host off first, and takes its time to try that again after a failure.
-            self.wait_for_host(name, lambda host: host is None, "gone")
+            self.wait_for_host(name, lambda host: host is None, "gone", seconds)
 
     def inventory(self, hosts):
         """Write an inventory file and return its path.
