@@ -477,8 +477,8 @@ management:
 @pytest.mark.parametrize(("plane", "cluster", "is_found"), [
     ("/far/kubeconfig", "/own/kubeconfig", True), ("/own/kubeconfig", "/own/kubeconfig", False),
     ("/far/kubeconfig", "/far/kubeconfig", False)])
-def test_the_virtual_router_of_a_plane_is_compared_with_those_of_another_planes_clusters(findings, plane, cluster,
-                                                                                        is_found):
+def test_the_virtual_router_of_a_plane_is_compared_with_those_of_another_planes_clusters(
+        findings, plane, cluster, is_found):
     """Of its own it is compared at the cluster."""
     text = LENT.replace("      cluster_dhcp:\n        OWN\n", f"""\
       metal3_kubeconfig: {cluster}
