@@ -34,7 +34,7 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
     address = _wished(claim)
     if address:
         # IPAM before 1.12.3 compares the text with that of the addresses it counts up (allocateAddress).
-        annotations[ADDRESS_ANNOTATION] = str(_readable(address) or address)
+        annotations[ADDRESS_ANNOTATION] = str(ip_texts.address_or_none(address) or address)
     if claim.get("cluster_name"):
         labels[CLUSTER_LABEL] = claim["cluster_name"]
     metadata = {"name": claim["name"], "namespace": namespace}
@@ -55,10 +55,6 @@ def _wished(claim: Mapping[str, Any]) -> str | None:
     """Return the address that a description asks for, None for any; one who knows IPAM may write its annotation."""
     wished: str | None = claim.get("address") or (claim.get("annotations") or {}).get(ADDRESS_ANNOTATION)
     return wished
-
-
-def _readable(text: Any) -> Address | None:
-    return ip_texts.address(text) if ip_texts.is_address(text) else None
 
 
 def pool_of(claim: dict[str, Any]) -> str | None:
@@ -133,7 +129,7 @@ def change_problems(item: Any, current: dict[str, Any] | None, namespace: str) -
                  for obj in (item, current)]
     status = current.get("status") or {}
     if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1] \
-            and _readable(addresses[0]) != _readable(addresses[1]):
+            and ip_texts.address_or_none(addresses[0]) != ip_texts.address_or_none(addresses[1]):
         found.append(Problem("ip-claim", subject, "address", shown(addresses[0]), "the address that the claim has",
                              "delete the claim first"))
     return found

@@ -103,7 +103,7 @@ def _taken(subject: str, pool: Mapping[str, Any], current: Mapping[str, Any],
     before = dict((claim, ipaddress.ip_address(text)) for claim, text in (current.get("pre_allocations") or {}).items())
     found = []
     for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
-        address = ipaddress.ip_address(text) if ip_texts.is_address(text) else None
+        address = ip_texts.address_or_none(text)
         entry = taken.get(address) if address is not None and before.get(claim) != address else None
         if entry is None or entry["claim"] == claim:
             continue
@@ -147,7 +147,7 @@ def reserved_problems(pools: Iterable[Mapping[str, Any]], namespace: str, cluste
 
 def _addresses(texts: Iterable[Any]) -> list[Address]:
     """Return those of some texts that are addresses; what is none is reported elsewhere, or is a name."""
-    return [ip_texts.address(text) for text in texts if text and ip_texts.is_address(text)]
+    return [found for found in map(ip_texts.address_or_none, texts) if found is not None]
 
 
 def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:

@@ -204,10 +204,11 @@ class _Checks:
         """Refuse what dnsmasq would lend, or keep for a server, of what the description says that others have."""
         for position, given in enumerate(dhcp.get("ranges") or ()):
             router = given.get("router")
-            self._other(f"the address of the router of dhcp.ranges[{position}]", _read(router))
+            self._other(f"the address of the router of dhcp.ranges[{position}]", ip_texts.address_or_none(router))
         for field in ("dns_servers", "ntp_servers"):
             for position, text in enumerate(dhcp.get(field) or ()):
-                self._other(f"the address of {field}[{position}]", _read(text), may_be_a_servers=True)
+                self._other(f"the address of {field}[{position}]", ip_texts.address_or_none(text),
+                            may_be_a_servers=True)
         for address, (words, may_be_a_servers) in self.others.items():
             kept = lending.hosts_with(dhcp, address)
             if kept and may_be_a_servers:
@@ -317,11 +318,6 @@ class _Checks:
             self._matches(f"dhcp.{field}", dhcp.get(field), _URL, "a URL with http or https, without a password")
         if (dhcp.get("loaders") or dhcp.get("ipxe_script_url")) and not dhcp.get("tftp_root"):
             self._add("dhcp.tftp_root", None, "the folder with the boot loaders", "set it: firmware reads them by TFTP")
-
-
-def _read(text: Any) -> Address | None:
-    """Return an address, None for what another rule refuses."""
-    return ip_texts.address(text) if text is not None and ip_texts.is_address(text) else None
 
 
 def _inside(address: Any, network: Any) -> bool:

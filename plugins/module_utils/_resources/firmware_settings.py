@@ -16,7 +16,7 @@ from .._common.options.fields import METADATA, Field
 from .._common.problems.problem import Problem
 from .._common.texts import text_table
 from .._common.waiting.wait_report import REACHED, WAITING, Verdict
-from .._host.state.firmware_due import CHANGED, POLICY_FIELDS, SETTINGS
+from .._host.state.firmware_due import CHANGED, POLICY_FIELDS, SETTINGS, text_of
 from .._host.state.firmware_due import pending_settings as pending
 from .._kube.objects.conditions import is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
@@ -139,13 +139,6 @@ def schema_of(obj: Any, index: ObjectIndex) -> Object:
     reference = ((obj or {}).get("status") or {}).get("schema") or {}
     schema = index.get(SCHEMA, reference.get("namespace"), reference.get("name"))
     return ((schema or {}).get("spec") or {}).get("schema") or {}
-
-
-def text_of(value: Any) -> str:
-    """Return a setting's value as BMO compares it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
 
 
 def _check_setting(label: str, name: str, value: Any, settings: Object, rules: Object | None) -> list[Problem]:

@@ -60,6 +60,11 @@ def is_address(text: str) -> bool:
     return True
 
 
+def address_or_none(text: Any) -> Address | None:
+    """Return an IPv4 or IPv6 address, None for what is none and for one with a zone."""
+    return address(text) if is_address(text) else None
+
+
 def is_same_host(one: str, other: str) -> bool:
     """Return whether two texts name one host: an address in whatever form, or a name in whatever letters."""
     return host_text(one) == host_text(other)

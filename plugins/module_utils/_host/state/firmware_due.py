@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.options.field_checks import text_of
 from ..._kube.objects.conditions import condition, is_observed, is_true
 from .goals import RUNNING, state_of
 
@@ -31,6 +30,13 @@ def is_allowed(policy: Object | None, field: str) -> bool:
     :param field: one of the values of :data:`POLICY_FIELDS`
     """
     return ((policy or {}).get("spec") or {}).get(field) == "onReboot"
+
+
+def text_of(value: Any) -> str:
+    """Return a setting's value as BMO compares it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
 
 
 def pending_settings(obj: Object) -> list[dict[str, str | None]]:
