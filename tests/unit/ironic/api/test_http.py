@@ -32,7 +32,7 @@ MODULES = {
         {"name": "a", "description": "x"}]},
     "ironic_port": {"ports": [{"address": MAC, "node": "a"}]},
     "ironic_node_action": {"nodes": ["a"], "action": "reboot", "poll_interval_seconds": 0.05,
-                           "wait_timeout_seconds": 1, "confirm": "1"},
+                           "wait_timeout_seconds": 60, "confirm": "1"},
     "ironic_node_info": {"ports": True},
     "ironic_check": {"auth_type": "none", "validate_certs": False},
     "ironic_discovery": {"state": "absent", "nodes": ["uuid-unknown"]},
