@@ -13,6 +13,14 @@ from collections.abc import Iterable, Sequence
 
 # Its advice is the same, whatever the loader of a medium says once that is gone, and when it says nothing any more.
 _MEDIUM_GONE = "check whether its BMC was restarted or has let go of the medium"
+_NO_LOADER = ("its firmware gets no answer from where it is to read its boot loader",
+              "check TFTP (UDP port 69 and those above 1023), firewalls, and whether another DHCP server has answered")
+_NO_ADDRESS = ("its firmware gets no answer by DHCP",
+               "check that the DHCP server runs, the port's VLAN and cable, and whether another DHCP server has answered")
+# EDK2's word for both, of which it names a boot loader only when DHCP has.
+_NO_ANSWER = re.compile(r"PXE-E18\b")
+_PXE_BEGINS = re.compile(r">>Start PXE over")
+_LOADER_NAMED = re.compile(r"NBP file(?:name|size) is")
 # The first sign that matches a line counts. Firmware is EDK2 and its descendants, boot loaders are shim, GRUB and iPXE,
 # the rest is Linux, Python's ssl and Ironic's agent.
 _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, next_step in (
@@ -26,8 +34,7 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
      "its agent does not trust a certificate",
      "give its ramdisk the authority that signed it (ca_certificates of agent_image)"),
     # Not PXE-E16, no offer: firmware says it of IPv6, too, on a network that has none, after whatever else went wrong.
-    (r"PXE-E(?:11|12|18|32|35)\b", "its firmware gets no answer from where it is to read its boot loader",
-     "check TFTP (UDP port 69 and those above 1023), firewalls, and whether another DHCP server has answered"),
+    (r"PXE-E(?:11|12|18|32|35)\b", *_NO_LOADER),
     (r"PXE-E(?:23|36|37|3B|3C|99)\b", "the TFTP server refuses its boot loader",
      "check the loader's name and the folder of the TFTP server"),
     (r"Security (?:Policy )?Violation|Access Denied", "secure boot has refused its boot loader",
@@ -41,7 +48,7 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
 # How far a system from a disk is, in the order in which they come; of one line the last one counts. EDK2, GRUB, Linux,
 # systemd, cloud-init, agetty.
 _STAGES = tuple((re.compile(pattern), text) for pattern, text in (
-    (r'starting Boot[0-9A-F]{4} "(?![^"]{0,80}\b(?:CD|DVD|PXE|HTTP))|Booting from Hard Disk',
+    (r'starting Boot[0-9A-F]{4} "(?![^"]{0,80}\b(?:CD|DVD|PXE|HTTP|Shell))|Booting from Hard Disk',
      "its firmware starts a disk"),
     (r"Welcome to GRUB!|GNU GRUB +version", "its boot loader runs"),
     (r"\] Linux version \d", "its kernel has started"),
@@ -57,15 +64,31 @@ SILENT_SECONDS = 300
 SILENT = ("its console is silent since its boot medium was started", _MEDIUM_GONE)
 
 
-def sign(lines: Iterable[str]) -> tuple[str, str] | None:
-    """Return cause and next step of the last line with a known sign, None when there is none.
+class Signs:
+    """Known signs on one console, whose lines come in parts."""
 
-    :param lines: lines of a console, in order
-    """
-    found = None
-    for line in lines:
-        found = next((meaning for pattern, meaning in _SIGNS if pattern.search(line)), None) or found
-    return found
+    def __init__(self) -> None:
+        # Whether a boot by PXE has got to the name of a boot loader; None when its beginning was not read.
+        self._is_loader_named: bool | None = None
+
+    def take(self, lines: Iterable[str]) -> tuple[str, str] | None:
+        """Return cause and next step of the last line with a known sign, None when there is none.
+
+        :param lines: the next lines, in order
+        """
+        found = None
+        for line in lines:
+            if _PXE_BEGINS.search(line):
+                self._is_loader_named = False
+            elif _LOADER_NAMED.search(line):
+                self._is_loader_named = True
+            found = self._meaning(line) or found
+        return found
+
+    def _meaning(self, line: str) -> tuple[str, str] | None:
+        meaning = next((meaning for pattern, meaning in _SIGNS if pattern.search(line)), None)
+        is_of_dhcp = meaning == _NO_LOADER and self._is_loader_named is False and _NO_ANSWER.search(line)
+        return _NO_ADDRESS if is_of_dhcp else meaning
 
 
 def stage(lines: Iterable[str]) -> str:

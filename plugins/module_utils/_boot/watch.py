@@ -71,6 +71,7 @@ class BootWatch:
             self._logs.append(PodLogs(watched["boot_pod"]))
         # By host.
         self._consoles = dict((name, LogTail(str(path))) for name, path in (watched.get("boot_consoles") or {}).items())
+        self._console_signs = dict((name, console.Signs()) for name in self._consoles)
         self._signs: dict[str, tuple[Trace, str]] = {}
         # By host: how far a system from a disk is. An agent's ramdisk says the same; by node, when that was last heard.
         self._stages: dict[str, Trace] = {}
@@ -208,7 +209,7 @@ class BootWatch:
             if lines is None:
                 del self._consoles[name]
                 continue
-            said, stage = console.sign(lines), console.stage(lines)
+            said, stage = self._console_signs[name].take(lines), console.stage(lines)
             with self._lock:
                 if console.is_medium_started(lines):
                     self._started[name] = self._clock()

@@ -7,7 +7,11 @@ from __future__ import annotations
 import pytest
 from fakes.time_limits import within_processor_time
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import is_medium_started, sign, stage
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import Signs, is_medium_started, stage
+
+
+def sign(lines):
+    return Signs().take(lines)
 
 
 @pytest.mark.parametrize(("line", "expected"), [
@@ -45,6 +49,19 @@ def test_the_last_sign_counts_and_nothing_of_the_line_is_repeated():
     found = "; ".join(sign(["PXE-E18: x", "Kernel panic - not syncing: {{ lookup('pipe', 'id') }} \x1b]0;title\x07"]))
     assert "panic" in found and "lookup" not in found and "\x1b" not in found
     assert sign([]) is None
+
+
+@pytest.mark.parametrize(("lines", "expected"), [
+    ([">>Start PXE over IPv4.", "  PXE-E18: Server response timeout."], "no answer by DHCP"),
+    ([">>Start PXE over IPv4.", "  NBP filename is snponly.efi", "  NBP filesize is 0 Bytes",
+      "  PXE-E18: Server response timeout."], "UDP port 69"),
+    ([">>Start PXE over IPv4.", "  NBP filename is snponly.efi", ">>Start PXE over IPv4.",
+      "  PXE-E18: Server response timeout."], "no answer by DHCP")])
+def test_firmware_that_was_not_named_a_boot_loader_has_no_answer_by_dhcp(lines, expected):
+    console = Signs()
+    parts = [console.take([line]) for line in lines]
+    assert parts[:-1] == [None] * (len(lines) - 1)
+    assert expected in "; ".join(parts[-1]) and expected in "; ".join(sign(lines))
 
 
 def test_a_long_line_takes_no_long_time():
@@ -87,6 +104,7 @@ def test_how_far_a_system_is_is_the_last_that_its_console_says(count):
 
 @pytest.mark.parametrize("line", [
     'BdsDxe: starting Boot0001 "UEFI QEMU DVD-ROM QM00001 " from x', 'BdsDxe: starting Boot0002 "UEFI PXEv4 (MAC)"',
+    'BdsDxe: starting Boot0007 "EFI Internal Shell" from Fv(7CB8BDC9)/FvFile(7C04A583)',
     "GRUB loading.", "Linux version", "someone tty1"])
 def test_what_boots_from_elsewhere_is_no_stage_of_a_system(line):
     assert stage([line]) == ""
