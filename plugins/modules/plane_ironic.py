@@ -230,9 +230,30 @@ options:
     elements: str
     default: []
   dhcp_range:
-    description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)). Without it there
-      is no container with a DHCP server.
+    description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)), without those of
+      O(provisioning_ip), O(gateway_ip) and O(dns_ip). Without it there is no container with a DHCP server.
     type: str
+  taken:
+    description:
+      - Addresses that machines of the plane have. O(state=present) refuses an O(dhcp_range) that lends one of
+        them, or keeps one for a server; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter)
+        makes them of an inventory.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      owner:
+        description: Whose it is, for messages.
+        type: str
+        required: true
+      address:
+        description: The address, maybe with the prefix of its network.
+        type: str
+        required: true
+      may_be_kept:
+        description: Whether it may be that of a server for which the DHCP server keeps it.
+        type: bool
+        default: false
   gateway_ip:
     description: Gateway that the DHCP server names (C(GATEWAY_IP)).
     type: str

@@ -33,6 +33,7 @@ from .._common.texts.plain_text import plain
 from .._elsewhere import etcd_receiver
 from .._host.description import annotations as host_annotations
 from .._host.state import lock as host_lock
+from .._host.state.host_errors import HostErrors
 from .._kube.api import cluster_identity
 from .._kube.api.cluster_clock import ahead_seconds_of, clock_of
 from .._kube.kinds.resources import KNOWN as BASE
@@ -294,7 +295,7 @@ class Restore:
         snapshot = snapshot_of(self._client, self._namespace, self._name)
         hosts = set(host["metadata"]["name"] for machine in machines
                     for host in [snapshot.host(snapshot.infrastructure_machine(machine))] if host)
-        before, began_at = cluster_failures.errors_of(snapshot.all("BareMetalHost"), hosts), self._clock()
+        errors, began_at = HostErrors(snapshot.all("BareMetalHost")), self._clock()
         for machine in machines:
             self._steps.patch("Machine", machine, planes.without_hook)
             self._client.delete(KNOWN["Machine"], self._namespace, machine["metadata"]["name"],
@@ -316,7 +317,7 @@ class Restore:
                                 "expected no other machine of the control plane; run again with its number")
             if not [item for item in snapshot.all("Machine") if item["metadata"]["uid"] in doomed]:
                 return True
-            found = cluster_failures.not_deprovisioned(snapshot.all("BareMetalHost"), hosts, before,
+            found = cluster_failures.not_deprovisioned(snapshot.all("BareMetalHost"), hosts, errors,
                                                        self._clock() - began_at)
             if found:
                 name, explanation, message = found

@@ -15,9 +15,10 @@ from typing import Any, Union
 
 from .._common.addresses import ip_texts
 from .._common.addresses.mac_address import mac_error
+from .._common.options import lending
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
-from . import lending
+from .lending import CODE, kept_of, ranges_of
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]
@@ -81,8 +82,7 @@ class _Checks:
         self.relayed: list[Any] = []
         # Address → who has it.
         self.holders: dict[Address, str] = {}
-        # Address of somebody else → who that is, and whether it may be a server that DHCP knows.
-        self.others: dict[Address, tuple[str, bool]] = {}
+        self.gateway: Address | None = None
         # Fields of ranges whose ends are right.
         self.lending: set[str] = set()
 
@@ -99,7 +99,7 @@ class _Checks:
         return self.found
 
     def _add(self, field: str, actual: Any, expected: str, hint: str | None = None) -> None:
-        self.found.append(Problem("provisioning-network", self.subject, field, None if actual is None else show(actual),
+        self.found.append(Problem(CODE, self.subject, field, None if actual is None else show(actual),
                                   expected, hint))
 
     def _matches(self, field: str, value: Any, rule: re.Pattern[str], expected: str) -> None:
@@ -165,7 +165,7 @@ class _Checks:
             self._hold(field, own.ip, "the machine itself")
         gateway = self.network.get("gateway")
         if gateway is not None:
-            self._other("the gateway's address", self._neighbour("gateway", gateway))
+            self.gateway = self._neighbour("gateway", gateway)
 
     def _parsed(self, field: str, text: Any, parse: Callable[[str], Any], expected: str) -> Any:
         try:
@@ -195,30 +195,15 @@ class _Checks:
             self._add(field, str(address), f"an address that is not that of {self.holders[address]}")
         self.holders.setdefault(address, holder)
 
-    def _other(self, words: str, address: Address | None, may_be_a_servers: bool = False) -> None:
-        """Note the address of somebody who gets none by DHCP, unless it is one that is kept for a server."""
-        if address is not None and address not in self.holders:
-            self.others.setdefault(address, (words, may_be_a_servers))
-
     def _others(self, dhcp: Mapping[str, Any]) -> None:
         """Refuse what dnsmasq would lend, or keep for a server, of what the description says that others have."""
-        for position, given in enumerate(dhcp.get("ranges") or ()):
-            router = given.get("router")
-            self._other(f"the address of the router of dhcp.ranges[{position}]", ip_texts.address_or_none(router))
-        for field in ("dns_servers", "ntp_servers"):
-            for position, text in enumerate(dhcp.get(field) or ()):
-                self._other(f"the address of {field}[{position}]", ip_texts.address_or_none(text),
-                            may_be_a_servers=True)
-        for address, (words, may_be_a_servers) in self.others.items():
-            kept = lending.hosts_with(dhcp, address)
-            if kept and may_be_a_servers:
-                # dnsmasq lends an address of a range that it keeps to nobody else.
-                continue
-            for field, text in kept:
-                self._add(field, text, f"an address that is not {words}", "keep another one for the server")
-            for field, ends in lending.ranges_with(dhcp, address):
-                if field in self.lending:
-                    self._add(field, ends, f"a range without {address}, {words}", "choose another range")
+        taken = [] if self.gateway is None else [lending.Taken(self.gateway, "the gateway's address")]
+        taken += [lending.Taken(given.get("router"), f"the address of the router of dhcp.ranges[{position}]")
+                  for position, given in enumerate(dhcp.get("ranges") or ())]
+        taken += [lending.Taken(text, f"the address of {field}[{position}]", may_be_kept=True)
+                  for field in ("dns_servers", "ntp_servers") for position, text in enumerate(dhcp.get(field) or ())]
+        ranges = [given for given in ranges_of(dhcp) if given.field in self.lending]
+        self.found += lending.problems(CODE, self.subject, ranges, kept_of(dhcp), taken, self.holders)
 
     def _ranges(self, dhcp: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         good: list[tuple[Any, Any]] = []

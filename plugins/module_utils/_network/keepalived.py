@@ -76,10 +76,9 @@ def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) 
                              "an address of the network that this machine has itself", "set addresses"))
     held = _interface(options["address"])
     dhcp = network.get("dhcp") or {}
-    lent = [] if held is None else lending.ranges_with(dhcp, held.ip) + lending.hosts_with(dhcp, held.ip)
     found += [Problem(CODE, f"network {network.get('name')}", "address", show(options["address"]),
                       f"an address that {field} does not lend", f"take another one, or correct {field}")
-              for field, _lent in lent]
+              for field in ([] if held is None else lending.fields_with(dhcp, held.ip))]
     # What goes to peers alone is heard by nobody else.
     held_by = virtual_router.of_text(options["address"], options["virtual_router_id"]) \
         if held is not None and not options["peers"] else None

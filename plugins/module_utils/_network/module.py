@@ -10,12 +10,13 @@ from typing import Any
 from .._common.addresses import virtual_router
 from .._common.addresses.dhcp_lent import lent_options
 from .._common.module import Module
+from .._common.options.lending import taken_options
 from .._common.problems.errors import RefusedError, os_errors_reported
 from .._common.problems.problem import Problem, as_results
 from .._kube.api.client import KubeClient
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.pods import short_pod
-from . import dhcp_service, keepalived_service, lending, pod_reach, reach, reach_answers
+from . import dhcp_service, keepalived_service, pod_reach, reach, reach_answers
 from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
 from .service import NetworkService
@@ -79,7 +80,7 @@ def run_provisioning_network() -> None:
         confirm={"type": "str"},
         keepalived={"type": "dict", "options": dict(_keepalived_options(), others={
             "type": "list", "elements": "dict", "default": [], "options": virtual_router.others_options()})},
-        taken={"type": "list", "elements": "dict", "default": [], "options": lending.taken_options()},
+        taken={"type": "list", "elements": "dict", "default": [], "options": taken_options()},
         system={"type": "str", "choices": list(SYSTEMS), "default": "auto"},
         rollback_seconds={"type": "int", "default": 120},
         wait_timeout_seconds={"type": "int", "default": 30}))

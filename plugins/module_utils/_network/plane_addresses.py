@@ -12,7 +12,7 @@ from .._common.options.field_checks import truth, type_error
 
 
 def of_machine(variables: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return ``address``, ``variable`` and ``may_be_kept`` of each, see ``lending.taken_options``.
+    """Return ``address``, ``variable`` and ``may_be_kept`` of each, see ``taken_options``.
 
     What is not right in itself is left out, for its own run refuses it.
 

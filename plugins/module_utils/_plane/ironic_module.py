@@ -10,6 +10,7 @@ from typing import Any
 from .._common.addresses.virtual_router import others_options
 from .._common.files import user_folders
 from .._common.options.fields import argument_spec
+from .._common.options.lending import taken_options
 from .._common.problems.errors import ReportedError
 from .._kube.api import cluster_identity
 from .._kube.connection.connection import kube_argument_spec
@@ -78,6 +79,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         mariadb_certificate={"type": "str"},
         mariadb_key={"type": "str", "no_log": True},
         dhcp_range={"type": "str"},
+        taken={"type": "list", "elements": "dict", "default": [], "options": taken_options()},
         gateway_ip={"type": "str"},
         dns_ip={"type": "str"},
         http_port={"type": "int", "default": ironic.HTTP_PORT},
@@ -136,6 +138,7 @@ def run_plane_ironic_operator() -> None:
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         name={"type": "str", "default": "ironic"},
         namespace={"type": "str", "default": IRONIC.namespace},
+        taken={"type": "list", "elements": "dict", "default": [], "options": taken_options()},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},

@@ -8,11 +8,15 @@ import pytest
 from fakes.clusters import Plane, run
 from fakes.killed import Killed, Life, each_kill
 from fakes.progress import Reports
+from fakes.silence import falls_silent
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import diagnosis
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import (
+    service as remediation_service,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation.service import (
     RemediationError,
     RemediationService,
@@ -287,6 +291,13 @@ def test_a_machine_is_given_back_to_its_health_checks_when_a_reboot_cannot_be_wa
     with pytest.raises(KubeError, match="refuses to list"):
         go(plane)
     assert SKIP not in annotations(plane, "Machine", "c1-one-0")
+
+
+def test_a_retry_during_which_the_api_server_falls_silent_says_so(plane, monkeypatch):
+    set_error(plane, ILL, "power management error", "BMC: no answer")
+    monkeypatch.setattr(remediation_service, "poll", falls_silent)
+    with pytest.raises(RemediationError, match=r"after 1 min of retry: API server \S+ has not answered for 30 s"):
+        go(plane, up_to="retry", confirm=None)
 
 
 def test_a_well_host_that_no_machine_gets_is_named(plane):

@@ -4,9 +4,12 @@
 """One cluster is taken through the 15 steps of the deployment workflow, object by object, as its controllers do."""
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures as workflow_failures
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
     goals as workflow_goals,
 )
@@ -20,6 +23,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow
     tree as workflow_tree,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import formats
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.host_errors import HostErrors
 
 T0 = "2026-01-01T00:00:00Z"
 LABELS = {"cluster.x-k8s.io/cluster-name": "c1"}
@@ -52,11 +58,14 @@ class Story:
         self.more = []
 
     def snapshot(self):
+        return workflow_snapshot.Snapshot(self.objects(), "c1")
+
+    def objects(self):
         items = [self.cluster, self.infrastructure, self.plane, self.pool, self.host, self.spare] + self.more
         objects = {}
         for item in items:
             objects.setdefault(item["kind"], []).append(item)
-        return workflow_snapshot.Snapshot(objects, "c1")
+        return objects
 
     def step(self):
         """The control plane's machine, made or not."""
@@ -346,6 +355,60 @@ def test_a_wrong_checksum_ends_the_wait_at_once_and_a_silent_bmc_after_some_erro
     assert failures(story) == []
     story.host["status"].update(errorCount=3)
     assert len(failures(story)) == 1
+
+
+def ended_by(monkeypatch, story, *looks):
+    """Return what ends a wait for a cluster through looks at its host, each an error count and whether it is in error.
+
+    :returns: the text, and how many looks it took
+    """
+    seen = []
+
+    def steps(*_arguments, **_options):
+        for count, is_in_error in looks:
+            seen.append(count)
+            story.host["status"].update(
+                operationalStatus="error" if is_in_error else "OK", errorCount=count,
+                errorType="provisioning error" if is_in_error else "",
+                errorMessage="Connection refused" if is_in_error else "")
+            objects = dict((kind, dict((item["metadata"]["name"], item) for item in items))
+                           for kind, items in story.objects().items())
+            yield Step(objects, {("BareMetalHost", "host-1")}, None, None, True)
+
+    monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
+    with pytest.raises(cluster_wait.WaitFailedError) as caught:
+        cluster_wait.ClusterWait(SimpleNamespace(server="here"), "metal3", "c1", 1000, Progress(None),
+                                 clock=lambda: 0, wall_clock=lambda: NOW).until("available", 900)
+    return str(caught.value), len(seen)
+
+
+@pytest.mark.parametrize("looks, number", [
+    # Between two attempts, or during the last error of before: the next error is the first one of the wait.
+    ([(5, False), (6, True), (6, False), (7, True), (7, False), (8, True), (8, True)], 6),
+    ([(5, True), (5, False), (6, True), (6, False), (7, True), (7, False), (8, True), (8, True)], 7),
+    # A step was done.
+    ([(5, False), (0, False), (3, True), (3, True)], 3),
+    ([(0, False), (3, True), (3, True)], 2)])
+def test_errors_of_a_host_from_before_a_wait_for_a_cluster_do_not_count(monkeypatch, looks, number):
+    """BMO's count goes on over its attempts: the first error of a run on a corrected description ended the wait."""
+    text, taken = ended_by(monkeypatch, Story().until(12), *looks)
+    assert "BareMetalHost host-1" in text and "can't become ready" in text and taken == number
+
+
+def test_errors_of_a_host_from_before_a_deprovisioning_do_not_count():
+    """BMO begins to deprovision with the count of the deployment that has failed."""
+    def host(count, message="no route to the BMC"):
+        return obj("BareMetalHost", "h", status={
+            "errorCount": count, "errorMessage": message, "errorType": "provisioning error" if message else "",
+            "operationalStatus": "error" if message else "OK"})
+
+    errors = HostErrors([host(5, "image is larger than the disk")])
+    for count, is_end in ((6, False), (7, False), (8, True)):
+        found = workflow_failures.not_deprovisioned([host(count)], {"h"}, errors, 1)
+        assert (found is not None) is is_end, count
+    errors = HostErrors([host(5)])
+    for seconds in (1, workflow_failures.OLD_FAILURE_SECONDS):
+        assert (workflow_failures.not_deprovisioned([host(5)], {"h"}, errors, seconds) is not None) is (seconds > 1)
 
 
 def test_a_control_plane_machine_that_is_older_than_the_description_is_to_be_deleted():

@@ -12,6 +12,7 @@ import stat
 import pytest
 from fakes.kubernetes import Server
 from fakes.redfish import FakeRedfish, tree
+from fakes.silence import away, falls_silent
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
@@ -19,6 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import password_file, rotation_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation.rotation_service import RotationService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 OLD, NEW = "old-secret-word", "new-secret-word"
@@ -291,8 +293,9 @@ def test_bmo_must_take_it(site, bmc, monkeypatch, says):
         else:
             status.update(operationalStatus="error", errorType="registration error", errorMessage="m", errorCount=1)
         histories["h1"].update(client.objects["BareMetalHost", "h1"], clock())
+        return ""
 
-    monkeypatch.setattr(rotation_service, "wait_for_hosts", wait)
+    monkeypatch.setattr(rotation_service, "follow_hosts", wait)
     host, = site.run(wait=True)["hosts"]
     assert waits == [True] and host["failed"] is (says == "error") and host["changed"]
     if says == "error":
@@ -301,6 +304,17 @@ def test_bmo_must_take_it(site, bmc, monkeypatch, says):
         site.server.objects["BareMetalHost", "h1"]["status"].update(operationalStatus="OK", errorType="")
         says = "OK"
         assert site.run(wait=True, confirm=None)["changed"] is False and len(waits) == 2
+
+
+def test_an_api_server_that_falls_silent_hides_no_password_that_was_replaced(site, bmc, monkeypatch):
+    site.server.logs_in = False
+    site.add("h1", bmc)
+    bmc.now = lambda: monkeypatch.setattr(site.server, "get", away)
+    monkeypatch.setattr(host_wait, "follow", falls_silent)
+    host, = site.run(wait=True)["hosts"]
+    assert host["changed"] and site.password("h1-bmc-secret") == NEW
+    assert "the BMC and the Secret have the new password, BMO does not use it: not logged in to" in host["error"]
+    assert "has not answered for 30 s, until the end of wait_timeout_seconds: connection refused" in host["error"]
 
 
 def test_an_error_of_something_else_does_not_matter():

@@ -9,6 +9,7 @@ import re
 import pytest
 from fakes.kubernetes import Server, host
 from fakes.progress import Reports
+from fakes.silence import falls_silent
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.fields import DATA_KEYS
@@ -16,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment i
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import credentials
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over as host_handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.reading import BMH, SECRET
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
@@ -188,6 +190,17 @@ def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
     assert "not detached within 1 s" in result["hosts"][0]["error"]
     stored = server.objects["BareMetalHost", "h1"]
     assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
+
+
+def test_an_api_server_that_is_away_while_hosts_are_detached_leaves_none_detached(monkeypatch):
+    server = enrolled("available")
+    server.detaches = False
+    monkeypatch.setattr(host_wait, "follow", falls_silent)
+    result, dummy = run(server, [host(1, bmc=MOVED), host(2)], allow_detach=True)
+    assert re.match(r"not detached within 3 min: still available after .*; API server .* has not answered for 30 s, .*",
+                    result["hosts"][0]["error"])
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {}
+    assert result["hosts"][1]["action"] == "created"
 
 
 def test_a_provisioned_host_is_waited_for_until_its_system_answers():

@@ -154,9 +154,10 @@ TAKEN = [{"owner": "machine second", "address": "172.22.0.12/24"}, {"owner": "Ir
 
 def test_what_machines_of_the_plane_have_is_lent_to_nobody_and_kept_for_nobody():
     assert [(problem.field, problem.actual, problem.expected) for problem in lending.problems(GOOD, TAKEN)] == [
-        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"', "a range without 172.22.0.12, which machine second has"),
-        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"', "a range without fd00:22::11, which Ironic has"),
-        ("dhcp.hosts[0].addresses[1]", '"fd00:22::11"', "an address that nobody has: Ironic has it")]
+        ("dhcp.ranges[0]", '"172.22.0.10 to 172.22.0.99"',
+         "a range without 172.22.0.12, the address of machine second"),
+        ("dhcp.hosts[0].addresses[1]", '"fd00:22::11"', "an address that is not the address of Ironic"),
+        ("dhcp.ranges[1]", '"fd00:22::10 to fd00:22::99"', "a range without fd00:22::11, the address of Ironic")]
     assert lending.problems({"name": "prov", "addresses": ["172.22.0.1/24"], "dhcp": None}, TAKEN) == []
     kept = [dict(TAKEN[1], may_be_kept=True)]
     assert lending.problems(GOOD, kept) == [] and lending.problems(changed(("dhcp", "hosts"), []), kept)

@@ -677,7 +677,7 @@ def test_what_dhcp_would_lend_of_the_planes_addresses_is_refused_with_all_other_
     assert [(problem.field, problem.expected) for problem in caught.value.problems] == [
         ("mtu", "a number of bytes from 1280 to 9216"),
         ("dhcp.ranges[0]", "a range without 172.22.0.254, the gateway's address"),
-        ("dhcp.ranges[0]", "a range without 172.22.0.3, which third has"),
+        ("dhcp.ranges[0]", "a range without 172.22.0.3, the address of third"),
         ("keepalived.address", "an address that dhcp.ranges[0] does not lend")]
     assert names(folders[0]) == []
 

@@ -215,6 +215,25 @@ def test_without_a_range_no_dhcp_server_runs_and_nothing_is_downloaded_that_has_
     assert ironic.problems(alone) == [] and "initContainers" not in pod(made(alone))["spec"]
 
 
+@pytest.mark.parametrize(("changes", "owners"), [
+    ({}, []),
+    # What is said behind the two ends, such as the length of a lease, is dnsmasq's.
+    ({"dhcp_range": "192.0.2.2, 192.0.2.20,255.255.255.0,1h"}, ["192.0.2.2, the address of provisioning_ip"]),
+    ({"gateway_ip": "192.0.2.15"}, ["192.0.2.15, the gateway's address"]),
+    ({"dns_ip": "192.0.2.20"}, ["192.0.2.20, the address of dns_ip"]),
+    ({"dns_ip": "provisioning"}, []),
+    ({"dns_ip": "192.0.2.20", "environment": {"DHCP_HOSTS": "00:5c:52:00:00:01,192.0.2.20;00:5c:52:00:00:02"}}, []),
+    ({"taken": [{"owner": "bastion", "address": "192.0.2.12/24"}, {"owner": "itself", "address": "192.0.2.2"}]},
+     ["192.0.2.12, the address of bastion"]),
+    ({"dhcp_range": "of-another-form", "gateway_ip": "192.0.2.15"}, []),
+    ({"dhcp_range": None, "gateway_ip": "192.0.2.15"}, []),
+])
+def test_the_pods_dhcp_server_lends_no_address_that_others_have(changes, owners):
+    found = ironic.problems(options(**dict({"dhcp_range": "192.0.2.10,192.0.2.20"}, **changes)))
+    assert [(problem.field, problem.expected) for problem in found] == [
+        ("dhcp_range", f"a range without {owner}") for owner in owners]
+
+
 def test_keepalived_comes_from_the_same_registry_and_has_the_address_and_the_interface():
     given = options(keepalived=True, provisioning_interface="eno1", image_registry_mirror="mirror.example")
     objects_shipped = shipped()

@@ -85,6 +85,12 @@ def test_only_what_is_given_is_in_the_resource():
     ({"networking": {"dhcp": dict(DHCP, serve_dns=True, dns_address="192.0.2.1", range_begin="198.51.100.1")}},
      ["networking.dhcp.serve_dns", "networking.dhcp.range_begin"]),
     ({"networking": {"dhcp": dict(DHCP, range_end="192.0.2.9")}}, ["networking.dhcp.range_end"]),
+    ({"networking": {"dhcp": dict(DHCP, gateway_address="192.0.2.10"), "ip_address": "192.0.2.15"},
+      "taken": [{"owner": "bastion", "address": "192.0.2.20"}]},
+     ["networking.dhcp.range_begin", "networking.dhcp.range_begin", "networking.dhcp.range_begin"]),
+    ({"networking": {"dhcp": dict(DHCP, dns_address="192.0.2.11", gateway_address="192.0.2.12", hosts=[
+        "00:5c:52:00:00:01,192.0.2.11", "00:5c:52:00:00:02,192.0.2.12"])}},
+     ["networking.dhcp.hosts[1]", "networking.dhcp.range_begin"]),
     ({"networking": {"dhcp": dict(DHCP, network_cidr="192.0.2.1/24")}}, ["networking.dhcp.network_cidr"]),
     ({"deploy_ramdisk": {"disable_downloader": True}, "images": {"deploy_ramdisk_branch": "b"}},
      ["images.deploy_ramdisk_branch"]),

@@ -298,8 +298,9 @@ class RemediationService:
             elif verdict.outcome == FAILED:
                 self._obstacles.setdefault(item.name, []).append(f"while {step} was waited for: {verdict.cause}")
             elif verdict.outcome == WAITING:
+                known = "; ".join(part for part in (verdict.cause, loop.silence()) if part)
                 self._obstacles.setdefault(item.name, []).append(
-                    f"after {duration(seconds)} of {step}: {verdict.cause or 'no answer'}")
+                    f"after {duration(seconds)} of {step}: {known or 'no answer'}")
 
     def _replace(self, due: list[Patient]) -> None:
         """Delete the Machines, and keep their hosts from the machines that take their place."""

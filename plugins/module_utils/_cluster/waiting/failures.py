@@ -9,7 +9,9 @@ from collections import namedtuple
 from ..._common.texts.formats import duration, moment
 from ..._common.texts.plain_text import shortened
 from ..._host.description import annotations as host_annotations
+from ..._host.state.error_count import error_count
 from ..._host.state.errors import OF_DISKS, explain
+from ..._host.state.goals import error_of
 from ..._kube.objects.conditions import condition, older_conditions
 from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..._kube.objects.precondition import uid_of
@@ -23,6 +25,8 @@ from ..workflow.topology import RECONCILED
 
 # subject: the object that shows it; cause and next_step: sentences.
 Failure = namedtuple("Failure", ["subject", "cause", "next_step"])
+# counted: see :func:`failures`.
+_Limits = namedtuple("_Limits", ["node_startup_timeout_seconds", "counted"])
 
 # A failure that may pass must have lasted this long.
 GRACE_SECONDS = 30
@@ -41,18 +45,20 @@ _NODE_DELETED = "NodeDeleted"
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
-def failures(snapshot, now, node_startup_timeout_seconds, reusing=()):
+def failures(snapshot, now, node_startup_timeout_seconds, reusing=(), counted=error_count):
     """Return what keeps a cluster from ever becoming ready as things stand.
 
     :param snapshot: a Snapshot
     :param now: seconds since 1970
     :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
     :param reusing: names of the owners whose machines get the hosts of those before them (``node_reuse``)
+    :param counted: callable that takes a host and says how many of its errors count
     :returns: list of Failure, empty when it is worth waiting
     """
     steps = machine_steps(snapshot)
     found = paused(snapshot) + _paused_owners(snapshot, steps) + _topology(snapshot, now)
-    of_steps = [_of_step(snapshot, step, now, node_startup_timeout_seconds, reusing) for step in steps]
+    limits = _Limits(node_startup_timeout_seconds, counted)
+    of_steps = [_of_step(snapshot, step, now, limits, reusing) for step in steps]
     return found + [failure for failure in of_steps if failure]
 
 
@@ -64,53 +70,42 @@ def of_machine(snapshot, name, now):
     :param now: seconds since 1970
     """
     step = next((step for step in machine_steps(snapshot) if step["machine"] == name), None)
-    return _of_step(snapshot, step, now, 0, ()) if step else None
+    return _of_step(snapshot, step, now, _Limits(0, error_count), ()) if step else None
 
 
-def _of_step(snapshot, step, now, node_startup_timeout_seconds, reusing):
+def _of_step(snapshot, step, now, limits, reusing):
     if step["complete"] or step["deleting"] or not step["machine"]:
         return None
     machine = snapshot.get("Machine", step["machine"])
     metal3_machine = snapshot.infrastructure_machine(machine)
     checks = _METALSTACK if snapshot.provider.name == METALSTACK else _METAL3
     for check in checks:
-        failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
+        failure = check(snapshot, step, machine, metal3_machine, now, limits)
         if failure:
             return _with_deletion(_with_other_host(failure, step, snapshot, reusing), step, machine)
     return None
 
 
-def errors_of(hosts, names):
-    """Return the present errors of hosts: name to type, message and count.
-
-    :param hosts: BareMetalHosts
-    :param names: names of those that are meant
-    """
-    result = {}
-    for host in hosts:
-        status = host.get("status") or {}
-        if host["metadata"]["name"] in names and status.get("operationalStatus") == "error":
-            message = " ".join((status.get("errorMessage") or "").split())
-            result[host["metadata"]["name"]] = (status.get("errorType"), message, status.get("errorCount") or 0)
-    return result
-
-
-def not_deprovisioned(hosts, names, before, seconds):
+def not_deprovisioned(hosts, names, errors, seconds):
     """Return the first host that can't be deprovisioned, None while there is none.
 
     :param hosts: BareMetalHosts
     :param names: names of those that are meant
-    :param before: what :func:`errors_of` returned when the wait began
+    :param errors: HostErrors of the wait, brought up to date
     :param seconds: how long they have been waited for
     :returns: its name, the Explanation, and the operator's message
     """
-    for name, (kind, message, count) in sorted(errors_of(hosts, names).items()):
+    errors.look(hosts)
+    for host in sorted(hosts, key=lambda item: item["metadata"]["name"]):
+        kind, message, count = error_of(host)
+        if host["metadata"]["name"] not in names or not (kind or message or count):
+            continue
         # What was wrong before, such as a deployment that failed, deprovisioning puts right.
-        if before.get(name, (None, None))[1] == message and seconds < OLD_FAILURE_SECONDS:
+        if errors.is_old(host) and seconds < OLD_FAILURE_SECONDS:
             continue
         explanation = explain(kind, message)
-        if explanation.definitive or count >= ERROR_LIMIT:
-            return name, explanation, message
+        if explanation.definitive or errors.counted(host) >= ERROR_LIMIT:
+            return host["metadata"]["name"], explanation, " ".join(message.split())
     return None
 
 
@@ -217,7 +212,7 @@ def _anew(machine, of_an_owner):
             if is_standalone(machine) else of_an_owner)
 
 
-def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
+def _reported(_snapshot, _step, machine, metal3_machine, _now, _limits):
     for obj in (machine, metal3_machine):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
@@ -227,7 +222,7 @@ def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
     return None
 
 
-def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
+def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limits):
     config = snapshot.bootstrap_config(machine)
     for entry in older_conditions(config):
         if step["step"] <= 7 and entry.get("status") == "False" and entry.get("reason") in _BOOTSTRAP_FAILED:
@@ -237,7 +232,7 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
     return None
 
 
-def _host_deleted(snapshot, _step, machine, metal3_machine, now, _limit):
+def _host_deleted(snapshot, _step, machine, metal3_machine, now, _limits):
     """Return that the host of a machine goes, or is gone: CAPM3 gives the machine no other one."""
     name = machine["metadata"]["name"]
     other = _anew(machine, f"replace Machine {name} (playbook machine_action, machine_action=replace), so that its "
@@ -254,7 +249,7 @@ def _host_deleted(snapshot, _step, machine, metal3_machine, now, _limit):
                    other)
 
 
-def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
+def _no_host(snapshot, step, _machine, metal3_machine, now, _limits):
     if step["step"] != 8 or not _lasted(step["since"], now):
         return None
     hosts = matching(snapshot.all("BareMetalHost"), metal3_machine)
@@ -272,20 +267,20 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
                    "free or enrol hosts, or ask for fewer replicas")
 
 
-def _host_error(snapshot, step, _machine, metal3_machine, _now, _limit):
+def _host_error(snapshot, step, _machine, metal3_machine, _now, limits):
     host = snapshot.host(metal3_machine)
     status = (host or {}).get("status") or {}
     if step["step"] not in (11, 12) or status.get("operationalStatus") != "error":
         return None
     explanation = explain(status.get("errorType"), status.get("errorMessage"))
-    if not explanation.definitive and (status.get("errorCount") or 0) < ERROR_LIMIT:
+    if not explanation.definitive and limits.counted(host) < ERROR_LIMIT:
         return None
     return Failure(f"BareMetalHost {host['metadata']['name']}",
                    f"{explanation.cause} ({' '.join((status.get('errorMessage') or '').split())})",
                    explanation.next_step)
 
 
-def _host_left_alone(snapshot, step, _machine, metal3_machine, now, _limit):
+def _host_left_alone(snapshot, step, _machine, metal3_machine, now, _limits):
     """Return that BMO does not go on with the deployment of a host, which nothing but its annotations says."""
     host = snapshot.host(metal3_machine)
     if step["step"] != DEPLOYMENT or host is None or not _lasted(step["since"], now):
@@ -305,7 +300,7 @@ def _host_left_alone(snapshot, step, _machine, metal3_machine, now, _limit):
     return None
 
 
-def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
+def _addresses(snapshot, step, _machine, metal3_machine, now, _limits):
     if step["step"] != 10 or not _lasted(step["since"], now):
         return None
     rendered = (metal3_machine.get("status") or {}).get("renderedData") or {}
@@ -326,7 +321,8 @@ def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
     return None
 
 
-def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
+def _no_node(snapshot, step, machine, _metal3_machine, now, limits):
+    limit = limits.node_startup_timeout_seconds
     if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
         return None
     if step["step"] == 13 and snapshot.has_cloud_provider:
@@ -343,7 +339,7 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
                    + _anew(machine, "delete the Machine for its owner to make another"))
 
 
-def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limit):
+def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limits):
     """CAPM3 gives a Node its provider ID once (``IsProvisioned`` of ``metal3machine_manager.go``)."""
     healthy = condition(machine, "NodeHealthy")
     if healthy.get("reason") != _NODE_DELETED or is_going(machine) \
@@ -357,7 +353,7 @@ def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limit):
                    + _anew(machine, "delete the Machine for its owner to make another"))
 
 
-def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limit):
+def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limits):
     """The provider of metal-stack writes the v1beta1 contract's fields into the status itself."""
     status = (infrastructure or {}).get("status") or {}
     if not (status.get("failureMessage") or status.get("failureReason")):
@@ -368,7 +364,8 @@ def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limit):
                    "another")
 
 
-def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limit):
+def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limits):
+    limit = limits.node_startup_timeout_seconds
     if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
         return None
     return Failure(f"Machine {machine['metadata']['name']}",

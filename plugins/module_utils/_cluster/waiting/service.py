@@ -11,6 +11,7 @@ from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._host.state.host_errors import HostErrors
 from ..._ipam.claim import pool_of
 from ..._ipam.reading import readable
 from ..._kube.api.cluster_clock import clock_of
@@ -81,6 +82,7 @@ class ClusterWait:
         self._steps = None
         # Subjects of the failures that the first look showed, and when that was; None before it.
         self._inherited = None
+        self._errors = HostErrors()
         # As it was read first, None before.
         self._cluster = None
 
@@ -196,8 +198,9 @@ class ClusterWait:
     def _due_failures(self, snapshot, node_startup_timeout_seconds):
         """Return the failures that end the wait: new ones, and those of before that outlast their time."""
         now = self.clock()
+        self._errors.look(snapshot.all("BareMetalHost"))
         found = workflow_failures.failures(
-            snapshot, self.wall_clock(), node_startup_timeout_seconds, self._reusing)
+            snapshot, self.wall_clock(), node_startup_timeout_seconds, self._reusing, self._errors.counted)
         # By subject: an old failure's words change while other hosts and machines do. One that is over is forgotten,
         # because when it comes back it is new.
         before = dict.fromkeys((failure.subject for failure in found), now) if self._inherited is None \
@@ -223,11 +226,9 @@ class ClusterWait:
         :param is_others: see :func:`leftovers`
         :raises WaitFailedError: when something does not go, or not in time
         """
-        found = {"rest": [], "before": None}
+        found, errors = {"rest": []}, HostErrors()
 
         def decide(objects):
-            if found["before"] is None:
-                found["before"] = workflow_failures.errors_of(objects.get("BareMetalHost") or [], hosts)
             rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others, self.provider)
             if not rest:
                 return Verdict(REACHED, "", "")
@@ -236,7 +237,7 @@ class ClusterWait:
                 sweep(objects)
             for failure in workflow_failures.paused(snapshot):
                 return Verdict(FAILED, f"{failure.subject}: {failure.cause}", failure.next_step)
-            return self._given_up(objects, hosts, found["before"]) or Verdict(WAITING, few(rest, 4, "; "), "")
+            return self._given_up(objects, hosts, errors) or Verdict(WAITING, few(rest, 4, "; "), "")
 
         kinds = self.provider.workflow_kinds + self.provider.template_kinds
         if self.provider.name == METAL3:
@@ -250,10 +251,10 @@ class ClusterWait:
                 self.namespace, self.cluster, duration(self.timeout_seconds),
                 "\n".join("- " + line for line in found["rest"] or ["it was not read yet"]), silence), [])
 
-    def _given_up(self, objects, hosts, before):
+    def _given_up(self, objects, hosts, errors):
         """Return the Verdict on a host that can't be deprovisioned, None while there is none."""
         found = workflow_failures.not_deprovisioned(
-            objects.get("BareMetalHost") or [], hosts, before, self.clock() - self.began_at)
+            objects.get("BareMetalHost") or [], hosts, errors, self.clock() - self.began_at)
         if found is None:
             return None
         name, explanation, message = found

@@ -9,7 +9,7 @@ from typing import Any, Callable
 from ..._kube.objects.precondition import uid_of
 from ..actions.actions import ACTIONS
 from ..state import goals as host_goals
-from ..state.wait import wait_for_hosts
+from ..state.wait import follow_hosts
 from . import bmc_change as host_bmc_change
 from .reconcile import Attaching, Detaching, HostRules, annotating
 
@@ -68,11 +68,11 @@ class BmcChange:
                 is_reached=lambda bmh: bmh is not None and ACTIONS["detach"].reached(None, bmh, None),
                 uid=uid_of(item.current))
             histories[item.name].update(answer.value, self._clock())
-        wait_for_hosts(self._client, self._namespace, histories, self._clock() + DETACH_SECONDS, self._progress,
-                       self._clock)
+        silence = follow_hosts(self._client, self._namespace, histories, self._clock() + DETACH_SECONDS,
+                               self._progress, self._clock)
         now = self._clock()
         for item in begun:
-            item.error = histories[item.name].error(DETACH_SECONDS, now)
+            item.error = histories[item.name].error(DETACH_SECONDS, now, silence)
             self._seen[item.name] = histories[item.name].bmh
             if not item.error:
                 item.current = current.hosts[item.name] = histories[item.name].bmh

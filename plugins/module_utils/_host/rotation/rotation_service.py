@@ -43,8 +43,8 @@ from ..._kube.responses.errors import KubeError
 from ..description.objects import stored_secret_name
 from ..enrolment import credentials as host_credentials
 from ..state import goals as host_goals
-from ..state.reading import host_of, secret_of
-from ..state.wait import wait_for_hosts
+from ..state.reading import secret_of
+from ..state.wait import follow_hosts
 from . import rotation_rules as rules
 from .claims import Claims
 from .password_file import PasswordFile
@@ -329,11 +329,10 @@ class RotationService:
                 history = host_goals.HostHistory(
                     "logged in to with the new password", bmh, now, self.params["error_limit"],
                     is_reached=partial(_is_well, bmh), lacking=partial(_untried, secret))
-                history.update(host_of(self.client, self.namespace, host["name"]), now)
                 histories[host["name"]] = history
-        wait_for_hosts(self.client, self.namespace, histories, now + seconds, self.progress, self.clock)
+        silence = follow_hosts(self.client, self.namespace, histories, now + seconds, self.progress, self.clock)
         for group in groups:
-            errors = [histories[name].error(seconds, self.clock()) for name in group.names]
+            errors = [histories[name].error(seconds, self.clock(), silence) for name in group.names]
             group.error = "; ".join(f"the BMC and the Secret have the new password, BMO does not use it: {error}"
                                     for error in errors if error)
 

@@ -16,6 +16,7 @@ from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..._kube.objects.precondition import uid_of
 from ..description import annotations as host_annotations
 from . import preparation
+from .error_count import ErrorCount
 from .errors import explain
 
 GOALS = ("registered", "inspected", "available", "provisioned", "deleted")
@@ -59,11 +60,6 @@ def error_of(bmh):
     if status.get("operationalStatus") != ERROR:
         return "", "", 0
     return status.get("errorType") or "", status.get("errorMessage") or "", status.get("errorCount") or 0
-
-
-def _error_count(bmh):
-    """Return how many errors BMO has counted since the last step that was done, those that are over included."""
-    return ((bmh or {}).get("status") or {}).get("errorCount") or 0
 
 
 def in_service(bmh: Mapping[str, Any]) -> bool:
@@ -150,7 +146,7 @@ class HostHistory(Awaited):
         self.is_known = baseline is not None
         self.bmh = baseline
         self._reported = error_of(baseline)
-        self._count = self._old_count = _error_count(baseline)
+        self._count = ErrorCount(baseline)
         self._old_message = self._reported[1]
 
     def update(self, observed, now):
@@ -168,11 +164,7 @@ class HostHistory(Awaited):
         if state != self.state:
             self.state, self.state_since = state, now
         error = error_of(observed)
-        # BMO counts on when it tries again (clearError), and from 0 when a step is done.
-        count = _error_count(observed)
-        if count < self._count:
-            self._old_count = 0
-        self._count = count
+        self._count.look(observed)
         if not error[2]:
             # Whatever comes after an attempt is of that attempt.
             self._old_message = ""
@@ -245,13 +237,13 @@ class HostHistory(Awaited):
         error_type, text, count = error
         explanation = explain(error_type, text, phase)
         cause, detail = explanation.cause, f"{error_type or 'error'}: {text or 'no message'}"
-        if count <= self._old_count:
+        if count <= self._count.old:
             if now - self.began_at < self.patience_seconds:
                 return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step, detail)
             # The pause between BMO's attempts doubles with each.
             return Verdict(FAILED, cause, explanation.next_step + "; when that is done, let BMO try again at once with "
                            "the action retry of baremetal_host_action", detail)
-        fresh = count - self._old_count
+        fresh = count - self._count.old
         # After a change BMO may repeat Ironic's last error once, before it tries again.
         definitive = explanation.definitive and (text != self._old_message or fresh > 1)
         if definitive or fresh >= self.error_limit:

@@ -7,18 +7,7 @@ from __future__ import annotations
 from ..._common.documents.object_shape import HOST, shaped
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._kube.api.follow import follow
-from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
-
-
-def wait_for_hosts(client, namespace, histories, deadline, progress, clock, text=str):
-    """Follow hosts as :func:`follow_hosts` does, for those who go on only when all were read.
-
-    :raises KubeError: when the API server refuses, or has not answered at the deadline
-    """
-    silence = follow_hosts(client, namespace, histories, deadline, progress, clock, text)
-    if silence:
-        raise KubeError(silence, reason="Unreachable")
 
 
 def follow_hosts(client, namespace, histories, deadline, progress, clock, text=str):
@@ -31,7 +20,7 @@ def follow_hosts(client, namespace, histories, deadline, progress, clock, text=s
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param text: callable that gives a text the names that the reader knows
-    :returns: that the API server has not answered at the deadline, empty when it has
+    :returns: that the API server has not answered at the deadline, empty when it has; what ``error`` of a history takes
     :raises KubeError: when the API server refuses
     """
     loop = WaitLoop(f"API server {client.server}", progress, clock, text)

@@ -19,7 +19,7 @@ from ..._host.description import annotations as host_annotations
 from ..._host.state import power_due, redeploy
 from ..._host.state.goals import HostHistory, error_of, state_of, stays_detached
 from ..._host.state.reading import BMH, hosts_everywhere, hosts_of
-from ..._host.state.wait import wait_for_hosts
+from ..._host.state.wait import follow_hosts
 from ..._kube.api.follow import follow
 from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
@@ -147,12 +147,14 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     paused = cluster_pauses.paused_clusters(client, namespace, due) if what_for == host_annotations.FOR_RESTORE else {}
     histories = dict((name, _history(host, began, moved, name in paused, loses))
                      for host in due for name in [host["metadata"]["name"]])
-    wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
-    machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
+    silence = follow_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
+    machines, silence_on_machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
     now = clock()
-    result["errors"] += [f"{kind} {name}: {item.error(timeout_seconds, now)}"
-                         for kind, items in (("host", histories), ("machine", machines))
-                         for name, item in sorted(items.items()) if item.error(timeout_seconds, now)]
+    result["errors"] += [f"{kind} {name}: {text}"
+                         for kind, items, said in (("host", histories, silence),
+                                                   ("machine", machines, silence_on_machines or silence))
+                         for name, item in sorted(items.items()) for text in [item.error(timeout_seconds, now, said)]
+                         if text]
     result["warnings"] += [
         f"BareMetalHost {name}: released, and paused by CAPM3, since its Cluster {paused[name]} is paused; the "
         "operator takes it up, as it was, when the Cluster is resumed (spec.paused)"
@@ -213,10 +215,13 @@ def _twofold(client: Any, namespace: str, due: Collection[Object]) -> tuple[dict
 
 
 def _machines(client: Any, namespace: str, moved: record.Record | None, began: float, timeout_seconds: int,
-              progress: Any, clock: Callable[[], float]) -> dict[str, Awaited]:
-    """Wait until the machines of a move are Nodes of their clusters as before."""
+              progress: Any, clock: Callable[[], float]) -> tuple[dict[str, Awaited], str]:
+    """Wait until the machines of a move are Nodes of their clusters as before.
+
+    :returns: the machines, and that the API server has not answered at the end, empty when it has
+    """
     if moved is None or not moved.machines:
-        return {}
+        return {}, ""
 
     def decider(before: dict[str, Any]) -> Callable[[Object | None], Verdict]:
         def decide(machine: Object | None) -> Verdict:
@@ -226,10 +231,10 @@ def _machines(client: Any, namespace: str, moved: record.Record | None, began: f
         return decide
 
     items = dict((name, Awaited("what it was", began, decider(before))) for name, before in moved.machines.items())
-    WaitLoop(f"API server {client.server}", progress, clock).run(
-        items, follow(client, KNOWN["Machine"], namespace, began + timeout_seconds, clock=clock),
-        lambda objects, name: objects.get(name))
-    return items
+    loop = WaitLoop(f"API server {client.server}", progress, clock)
+    loop.run(items, follow(client, KNOWN["Machine"], namespace, began + timeout_seconds, clock=clock),
+             lambda objects, name: objects.get(name))
+    return items, loop.silence()
 
 
 def _history(host: Object, now: float, moved: record.Record | None, is_of_paused: bool,

@@ -23,7 +23,7 @@ from ..._host.description import annotations as host_annotations
 from ..._host.description.objects import stored_secret_name
 from ..._host.state.goals import HostHistory, state_of
 from ..._host.state.reading import BMH, hosts_of
-from ..._host.state.wait import wait_for_hosts
+from ..._host.state.wait import follow_hosts
 from ..._kube.api.cluster_clock import clock_of
 from ..._kube.reconcile.plan import DELETE, UNCHANGED, deletion
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
@@ -131,13 +131,17 @@ class HostMove:
     def _move(self, names: list[str]) -> list[str]:
         """Take each host as far as it comes, and return what keeps it, a line each."""
         errors: dict[str, str] = {}
-        for step in (self._detach, self._copy, self._release, self._note, self._delete, self._forget):
+        for step in (self._detach, self._copy, self._release, self._note, self._delete, self._forget, self._look):
             left = [name for name in names if name not in errors]
-            if left:
+            if not left:
+                break
+            try:
                 errors.update(step(left))
-        there = set(host["metadata"]["name"] for host in self._of(self._there, names))
-        errors.update((name, "it is not over there; look at both planes") for name in names
-                      if name not in errors and name not in there)
+            except KubeError as exc:
+                if not errors:
+                    raise
+                # What is known of the others is not lost by it.
+                errors.update(dict.fromkeys(left, f"{exc.message}; run again: the move goes on from here"))
         return [f"host {name}: {text}" for name, text in sorted(errors.items())]
 
     def _of(self, side: Side, names: list[str]) -> list[Object]:
@@ -147,9 +151,10 @@ class HostMove:
 
     def _wait(self, side: Side, histories: dict[str, HostHistory]) -> dict[str, str]:
         timeout = self._params["wait_timeout_seconds"]
-        wait_for_hosts(side.client, side.namespace, histories, self._clock() + timeout, self._progress, self._clock)
+        silence = follow_hosts(
+            side.client, side.namespace, histories, self._clock() + timeout, self._progress, self._clock)
         now = self._clock()
-        errors = dict((name, item.error(timeout, now)) for name, item in histories.items())
+        errors = dict((name, item.error(timeout, now, silence)) for name, item in histories.items())
         return dict((name, text) for name, text in errors.items() if text)
 
     def _pairs(self, names: list[str]) -> tuple[list[tuple[Object, Object | None]], dict[str, str]]:
@@ -299,6 +304,11 @@ class HostMove:
         hosts_service.annotate(self._there.client, self._there.namespace, due, False, self._progress, self._sleep,
                                host_copies.arrived)
         return {}
+
+    def _look(self, names: list[str]) -> dict[str, str]:
+        """Say of which hosts there is nothing over there, whatever became of them."""
+        there = set(host["metadata"]["name"] for host in self._of(self._there, names))
+        return dict((name, "it is not over there; look at both planes") for name in names if name not in there)
 
 
 class _Deletions(Reconcile):

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from ..._common.addresses import ip_texts, virtual_router
+from ..._common.options import lending
 from ..._common.options.field_checks import is_host_name, show
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import group_of
@@ -50,6 +51,8 @@ CERTIFICATE_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
     for plural, kind in (("certificates", "Certificate"), ("issuers", "Issuer")))
 
 _IMAGE_VARIABLE = "WEBSERVER_CACERT_FILE"
+# Lines ``dhcp-host`` for dnsmasq, with semicolons between them (ironic-image, ``dnsmasq.conf.j2``).
+_DHCP_HOSTS = "DHCP_HOSTS"
 # Option → variable of ironic-image.
 VARIABLES = {
     "provisioning_ip": "PROVISIONING_IP", "provisioning_interface": "PROVISIONING_INTERFACE",
@@ -113,7 +116,22 @@ def problems(options: Object) -> list[Problem]:
     if options.get("deploy_kernel_url") and options.get("cache_url"):
         found.append(Problem("ironic-agent", "ironic", "cache_url", show(options["cache_url"]),
                              "none with deploy_kernel_url, since one of them names the agent's kernel", "remove one"))
+    found += _lending_problems(options)
     return found + ironic_database.problems(options) + ironic_replicas.problems(options) + ironic_pod.problems(options)
+
+
+def _lending_problems(options: Object) -> list[Problem]:
+    """Return what the pod's DHCP server would lend, or keep for a server, of what others have."""
+    if not options.get("dhcp_range"):
+        return []
+    hosts = str((options.get("environment") or {}).get(_DHCP_HOSTS) or "").split(";")
+    # dns_ip may be a word, which has no address.
+    taken = [lending.Taken(options.get("provisioning_ip"), "the address of provisioning_ip"),
+             lending.Taken(options.get("gateway_ip"), "the gateway's address"),
+             lending.Taken(options.get("dns_ip"), "the address of dns_ip", may_be_kept=True),
+             *lending.taken_by(options.get("taken"))]
+    return lending.problems("ironic-dhcp", "ironic", lending.range_of("dhcp_range", options["dhcp_range"]),
+                            lending.kept_in(f"environment.{_DHCP_HOSTS}", hosts), taken)
 
 
 def _router_problems(address: Any, given: Any) -> list[Problem]:

@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from ..._common.addresses import ip_texts
+from ..._common.options import lending
 from ..._common.options.field_checks import show
 from ..._common.options.fields import Field, to_crd
 from ..._common.problems.problem import Problem
@@ -173,7 +174,7 @@ def problems(options: Object) -> list[Problem]:
             add(f"networking.{name}", show(network[name]), "an IP address",
                 "set it to one by which servers and their BMCs reach Ironic")
     if network.get("dhcp"):
-        found += _dhcp(subject, network["dhcp"])
+        found += _dhcp(subject, network["dhcp"]) + _lending_problems(subject, network, options.get("taken"))
     if (options.get("deploy_ramdisk") or {}).get("disable_downloader"):
         for name in ("deploy_ramdisk_branch", "deploy_ramdisk_downloader"):
             if (options.get("images") or {}).get(name):
@@ -199,6 +200,19 @@ def _dhcp(subject: str, dhcp: Object) -> list[Problem]:
         found.append(Problem(CODE, subject, "networking.dhcp.range_end", show(dhcp["range_end"]),
                              f"{dhcp['range_begin']} or higher", "exchange them"))
     return found
+
+
+def _lending_problems(subject: str, network: Object, taken: Any) -> list[Problem]:
+    """Return what the pod's DHCP server would lend, or keep for a server, of what others have."""
+    dhcp, where = network["dhcp"], "networking.dhcp"
+    others = [lending.Taken(network.get(name), f"the address of networking.{name}")
+              for name in ("ip_address", "external_ip")]
+    others += [lending.Taken(dhcp.get("gateway_address"), "the gateway's address"),
+               lending.Taken(dhcp.get("dns_address"), f"the address of {where}.dns_address", may_be_kept=True)]
+    return lending.problems(CODE, subject,
+                            [lending.Range(f"{where}.range_begin", dhcp["range_begin"], dhcp["range_end"])],
+                            lending.kept_in(f"{where}.hosts", dhcp.get("hosts") or ()),
+                            [*others, *lending.taken_by(taken)])
 
 
 def _address(text: str) -> Any:

@@ -9,6 +9,7 @@ import json
 import pytest
 from fakes.kubernetes import Server
 from fakes.planes import obj
+from fakes.silence import falls_silent, last_step
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -295,6 +296,26 @@ def test_a_host_that_is_not_what_it_was_is_named(server, monkeypatch, last, text
     moved(server)
     result = release(server, monkeypatch, {"free": status("free", "available", "anew"), "used": last})
     assert len(result["errors"]) == 1 and text in result["errors"][0], result["errors"]
+
+
+def test_an_api_server_that_falls_silent_hides_no_host_and_no_machine(server, monkeypatch):
+    moved(server)
+    server.objects["ConfigMap", record.NAME] = record.config_map(
+        record.Record(record.MOVED, "a", "b", (), {}, {"m": {"node": "m"}}), NAMESPACE)
+    del server.objects["ConfigMap", record.NAME]["metadata"]["namespace"]
+
+    def follow(*_arguments, **_options):
+        server.objects["BareMetalHost", "used"]["status"] = status("used", "inspecting", "anew")
+        yield last_step(dict((name, server.objects["BareMetalHost", name]) for name in ("free", "used")))
+
+    monkeypatch.setattr(host_wait, "follow", follow)
+    monkeypatch.setattr(hosts_service, "follow", falls_silent)
+    result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None)
+    silence = "API server https://198.18.0.1:6443 has not answered for 30 s, until the end of wait_timeout_seconds"
+    assert result["changed"] and [text.partition(": connection refused")[0] for text in result["errors"]] == [
+        f"host free: not what it was within 1 min: still new after 0 s; {silence}",
+        f"host used: not what it was within 1 min: still inspecting after 0 s; {silence}",
+        f"machine m: not what it was within 1 min: {silence}"]
 
 
 def test_what_another_client_has_paused_stays_paused(server, monkeypatch):

@@ -10,6 +10,7 @@ import json
 import pytest
 from fakes import moves
 from fakes.planes import NAMESPACE, Plane, host, obj, server
+from fakes.silence import away, last_step
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -468,6 +469,22 @@ def test_a_mark_for_a_third_plane_that_comes_after_the_check_is_not_overwritten(
     with pytest.raises(KubeError, match="on its way to another plane"):
         move(planes)
     assert planes[0].objects["BareMetalHost", "free"]["metadata"]["annotations"][host_annotations.DETACHED] == other
+
+
+def test_an_api_server_that_falls_silent_hides_no_host(planes, monkeypatch):
+    here, dummy = planes
+
+    def follow(*_arguments, **_options):
+        here.operate()
+        here.objects["BareMetalHost", "free"]["status"]["operationalStatus"] = "OK"
+        yield last_step(dict((name, here.objects["BareMetalHost", name]) for name in NAMES))
+        monkeypatch.setattr(World, "list", away)
+
+    monkeypatch.setattr(host_wait, "follow", follow)
+    free, used = move(planes)["errors"]
+    assert free.startswith("host free: not detached within 1 min: still available after 0 s; API server "
+                           "https://198.18.0.1:6443 has not answered for 30 s, until the end of wait_timeout_seconds")
+    assert used == "host used: connection refused; run again: the move goes on from here"
 
 
 def test_a_copy_that_is_deleted_over_there_keeps_the_host_here(planes, monkeypatch):
