@@ -16,7 +16,7 @@ _MEDIUM_GONE = "check whether its BMC was restarted or has let go of the medium"
 _NO_LOADER = ("its firmware gets no answer from where it is to read its boot loader",
               "check TFTP (UDP port 69 and those above 1023), firewalls, and whether another DHCP server has answered")
 _NO_ADDRESS = ("its firmware gets no answer by DHCP",
-               "check that the DHCP server runs, the port's VLAN and cable, and whether another DHCP server has answered")
+               "check that the DHCP server runs, the port's VLAN and cable, and what other DHCP servers have answered")
 # EDK2's word for both, of which it names a boot loader only when DHCP has.
 _NO_ANSWER = re.compile(r"PXE-E18\b")
 _PXE_BEGINS = re.compile(r">>Start PXE over")
