@@ -93,7 +93,7 @@ test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
-test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule without eight of its scenarios, on such a lab
+test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule without twelve of its scenarios, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
 molecule: test-lab-needs  ## all molecule scenarios, on such a lab
 	@$(IN_LAB) tests/gates/test-molecule
