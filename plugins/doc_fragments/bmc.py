@@ -79,6 +79,10 @@ options:
         description: How it boots; UEFI when it is not said.
         type: str
         choices: [UEFI, UEFISecureBoot, legacy]
+      ca_cert:
+        description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
+          O(ca_cert).
+        type: path
 """
 
     FIELD_NAMES = r"""

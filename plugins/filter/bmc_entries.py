@@ -13,7 +13,7 @@ description:
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
   - A value of an entry that has an undefined variable in it, or cannot be templated, is an error with the names of all
     such servers and variables.
-positional: names, login_only, new_password
+positional: names, login_only, new_password, ca_variables, acting, ca_cert
 options:
   login_only:
     description: Whether nothing but the address and credentials of the BMCs is in the entries.
@@ -26,6 +26,21 @@ options:
     type: bool
     default: false
     version_added: "0.1.0"
+  ca_variables:
+    description:
+      - Variables that name a file with certificate authorities. The first of them that a server has is in its entry, as
+        O(metal3.baremetal.bmc_preflight#module:hosts[].ca_cert).
+      - Not when O(ca_cert) is another one than the variables of O(acting) say. The play gives it then, and it is that
+        of all servers.
+    type: list
+    elements: str
+    default: []
+  acting:
+    description: The server with whose variables the task runs; needed for O(ca_variables).
+    type: str
+  ca_cert:
+    description: The file that counts in the task; anything but a text for none.
+    type: raw
 extends_documentation_fragment:
   - metal3.baremetal.named_hosts
 author:
@@ -52,7 +67,7 @@ LOGIN_OPTIONS = ("name", "bmc")
 OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 
-def bmc_entries(hostvars, names, login_only=False, new_password=False):
+def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variables=(), acting=None, ca_cert=None):
     """Return the entries of the named servers; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
@@ -61,6 +76,9 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False):
     options, found, unknown = LOGIN_OPTIONS if login_only else OPTIONS, [], {}
     read = [variable for option, variable in host_inventory.field_names().items()
             if option.partition(".")[0] in options]
+    # What omits an option is an object of its own.
+    counts = str(ca_cert) if isinstance(ca_cert, str) else ""
+    own_counts = bool(ca_variables) and counts == _first(named_hosts.Noting(hostvars[acting]), ca_variables)
     for name in names:
         variables = named_hosts.Noting(hostvars[name])
         entry = host_inventory.entry(name, variables)
@@ -68,11 +86,19 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False):
         if value is not None:
             entry["bmc"] = dict(entry.get("bmc") or {}, new_password=value)
         found.append(dict((option, entry[option]) for option in options if option in entry))
+        authorities = _first(variables, ca_variables) if own_counts else ""
+        if authorities:
+            found[-1]["ca_cert"] = authorities
         # Others are not of the entry.
         unknown[name] = dict((variable, why) for variable, why in variables.unknown.items()
-                             if variable in read or variable == NEW_PASSWORD)
+                             if variable in (*read, NEW_PASSWORD, *ca_variables))
     named_hosts.require_known("bmc_entries", unknown)
     return found
+
+
+def _first(variables, names):
+    """Return the value of the first variable that is set, empty for none."""
+    return next((str(value) for value in map(variables.get, names) if value), "")
 
 
 class FilterModule:

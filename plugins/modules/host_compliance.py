@@ -156,6 +156,28 @@ options:
         and C(switch_port), as LLDP has them.
       - A host that is not in the file, and a network card that is not and has heard from a switch, are warnings.
     type: path
+  places:
+    description:
+      - Where what is expected of hosts is written down, for the findings and O(sarif_file).
+        P(metal3.baremetal.variable_places#filter) finds it out.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      path:
+        description: Path of the file.
+        type: str
+        required: true
+      line:
+        description: Line, from 1.
+        type: int
+      column:
+        description: Column, from 1.
+        type: int
   strict:
     description: Whether warnings fail the task too.
     type: bool

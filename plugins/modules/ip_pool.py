@@ -15,6 +15,8 @@ description:
     Overlapping ranges, ranges with the pool's gateway, a DNS server of it or the endpoint of a cluster, preallocated
     addresses out of range, doubled or in use, gateways outside their network, prefixes that do not fit, and changes
     that would leave an address in use outside its pool are all reported at once.
+  - Several changes are tried first by the API server (dry run). When it refuses one of them, none is written, so that
+    an address that goes from one pool to another is never in both.
   - A pool with addresses in use is not deleted.
   - A pool that the description of a cluster makes (M(metal3.baremetal.cluster), its
     O(metal3.baremetal.cluster#module:networks)) is refused as long as that Cluster is there. It is changed there.

@@ -233,27 +233,6 @@ options:
     description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)), without those of
       O(provisioning_ip), O(gateway_ip) and O(dns_ip). Without it there is no container with a DHCP server.
     type: str
-  taken:
-    description:
-      - Addresses that machines of the plane have. O(state=present) refuses an O(dhcp_range) that lends one of
-        them, or keeps one for a server; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter)
-        makes them of an inventory.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      owner:
-        description: Whose it is, for messages.
-        type: str
-        required: true
-      address:
-        description: The address, maybe with the prefix of its network.
-        type: str
-        required: true
-      may_be_kept:
-        description: Whether it may be that of a server for which the DHCP server keeps it.
-        type: bool
-        default: false
   gateway_ip:
     description: Gateway that the DHCP server names (C(GATEWAY_IP)).
     type: str
@@ -431,6 +410,7 @@ requirements:
   - kubernetes >= 31
   - PyYAML >= 6.0
 extends_documentation_fragment:
+  - metal3.baremetal.taken_addresses
   - metal3.baremetal.kubernetes
   - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.confirmation.planes

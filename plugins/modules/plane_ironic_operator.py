@@ -304,27 +304,6 @@ options:
   version:
     description: Version of Ironic, V(latest) or for example V(35.0). By default that of the operator's release.
     type: str
-  taken:
-    description:
-      - Addresses that machines of the plane have. O(state=present) refuses an O(networking.dhcp) that lends one of
-        them, or keeps one for a server; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter)
-        makes them of an inventory.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      owner:
-        description: Whose it is, for messages.
-        type: str
-        required: true
-      address:
-        description: The address, maybe with the prefix of its network.
-        type: str
-        required: true
-      may_be_kept:
-        description: Whether it may be that of a server for which the DHCP server keeps it.
-        type: bool
-        default: false
   confirm:
     description:
       - The same as O(name). Required when O(state=absent), and when another O(database) than before leaves Ironic
@@ -344,6 +323,7 @@ requirements:
   - kubernetes >= 31
   - PyYAML >= 6.0
 extends_documentation_fragment:
+  - metal3.baremetal.taken_addresses
   - metal3.baremetal.kubernetes
   - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.confirmation.planes

@@ -96,27 +96,8 @@ options:
             description: Number of the virtual router.
             type: int
             required: true
-  taken:
-    description:
-      - Addresses that machines of the plane have. O(state=present) refuses what O(dhcp) lends, or keeps for a server,
-        of them; nothing else is done with them. P(metal3.baremetal.plane_addresses#filter) makes them of an inventory.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      owner:
-        description: Whose it is, for messages.
-        type: str
-        required: true
-      address:
-        description: The address, maybe with the prefix of its network.
-        type: str
-        required: true
-      may_be_kept:
-        description: Whether it may be that of a server for which O(dhcp) keeps it.
-        type: bool
-        default: false
 extends_documentation_fragment:
+  - metal3.baremetal.taken_addresses
   - metal3.baremetal.provisioning_network
   - metal3.baremetal.attributes
 attributes:

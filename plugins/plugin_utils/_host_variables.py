@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 
@@ -97,6 +98,12 @@ class HostVariables(Mapping):
                 break
         return found or (None, None, None)
 
+    def file(self):
+        """Return the inventory file that the host is of, None when no file is known."""
+        path = self.raw.get("inventory_file")
+        # Of a list of hosts it is the list.
+        return str(path) if isinstance(path, str) and os.path.isfile(path) else None
+
     def _variable_place(self, name):
         """Return the place of a variable.
 
@@ -122,6 +129,34 @@ def _place(value):
     if origin is None or not origin.path:
         return None
     return str(origin.path), origin.line_num, origin.col_num
+
+
+def places(hostvars, names, variable):
+    """Return where a variable is written down, as dicts with ``name``, ``path``, ``line`` and ``column``.
+
+    For a host without it that is its inventory file, without a line; a host of no file is left out.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :param names: names of hosts
+    :param variable: its name
+    """
+    found = []
+    for name in names:
+        variables = HostVariables(hostvars.raw_get(name), hostvars[name])
+        path, line, column = variables.origin(variable)
+        if path is None:
+            path, line, column = variables.file(), None, None
+        if path is not None:
+            found.append({"name": str(name), "path": shown(path, os.getcwd()), "line": line, "column": column})
+    return found
+
+
+def shown(path, base_dir):
+    """Return a path as code scanners want it: relative to the checkout when it is below it."""
+    if path is None:
+        return None
+    relative = os.path.relpath(path, base_dir)
+    return path if relative.startswith("..") else relative
 
 
 def without_secrets(text, secrets):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import os
 import re
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
@@ -30,7 +29,11 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_g
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _virtual_routers as virtual_routers
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import (
+    HostVariables,
+    shown,
+    without_secrets,
+)
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
@@ -266,7 +269,7 @@ class SiteReader:
                 # What is missing has no line: where the host itself is described.
                 first = ("bmc_address", "boot_mac", "cluster_kubernetes_version", "cluster_endpoint")
                 own = [variables.origin(name) for name in first if name in variables]
-                place = next((found for found in own if found[0]), place)
+                place = next((found for found in own if found[0]), (variables.file(), None, None))
         names = self._names if item.kind == "host" else None
         secrets = variables.secrets if variables is not None else set()
         actual, expected, hint = [
@@ -274,20 +277,12 @@ class SiteReader:
             for phrase in (item.problem.actual, item.problem.expected, item.problem.hint)]
         problem = item.problem._replace(field=variable, actual=actual, expected=expected, hint=hint)
         return dict(problem._asdict(), level=lint_rules.BY_NAME[problem.code].level, kind=item.kind,
-                    names=[problem.subject], path=_shown(place[0], base_dir), line=place[1], column=place[2],
+                    names=[problem.subject], path=shown(place[0], base_dir), line=place[1], column=place[2],
                     text=problem_text(problem))
 
 
 def _listed(value):
     return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
-
-
-def _shown(path, base_dir):
-    """Return a path as code scanners want it: relative to the checkout when it is below it."""
-    if path is None:
-        return None
-    relative = os.path.relpath(path, base_dir)
-    return path if relative.startswith("..") else relative
 
 
 def _merged(findings):

@@ -49,6 +49,7 @@ def bmc_argument_spec() -> dict[str, dict[str, Any]]:
         "bmc": {"type": "dict", "options": bmc},
         "boot_mac_address": {"type": "str"},
         "boot_mode": {"type": "str", "choices": ["UEFI", "UEFISecureBoot", "legacy"]},
+        "ca_cert": {"type": "path"},
     }
     return dict(connection_argument_spec(), hosts={
         "type": "list", "elements": "dict", "required": True, "options": host})
@@ -64,13 +65,19 @@ def settings(module: Module, authorities: str = "ca_cert") -> Settings:
     params = module.params
     problems = [Problem("value", "", option, shown(params[option]), "1 or more", "correct it")
                 for option in ("connect_timeout_seconds", "read_timeout_seconds", "concurrency") if params[option] < 1]
-    try:
-        ssl.create_default_context(cafile=params[authorities])
-    except OSError as exc:
-        problems.append(Problem("ca-cert-invalid", "", authorities, shown(params[authorities]),
-                                f"a file with certificates ({exc})",
-                                "name a PEM file of the machine that asks (metal3_ca_file in an inventory), or leave "
-                                "it out for the system's"))
+    # Path → of whom it is read first: racks may have authorities of their own.
+    named = {params[authorities]: ("", authorities)}
+    for host in params.get("hosts") or ():
+        if host.get("ca_cert"):
+            named.setdefault(host["ca_cert"], (host["name"], "ca_cert"))
+    for path, (subject, option) in named.items():
+        try:
+            ssl.create_default_context(cafile=path)
+        except OSError as exc:
+            problems.append(Problem("ca-cert-invalid", subject, option, shown(path),
+                                    f"a file with certificates ({exc})",
+                                    "name a PEM file of the machine that asks (metal3_ca_file in an inventory), or "
+                                    "leave it out for the system's"))
     if problems:
         raise RefusedError(problems)
     return Settings(params[authorities], params["connect_timeout_seconds"], params["read_timeout_seconds"],

@@ -24,6 +24,9 @@ def host_compliance_argument_spec() -> dict[str, dict[str, Any]]:
             "name": {"type": "str", "required": True},
             "expected": {"type": "dict", "default": {}, "options": profile_options()}}},
         bmcs={"type": "list", "elements": "dict", "default": []},
+        places={"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str", "required": True}, "path": {"type": "str", "required": True},
+            "line": {"type": "int"}, "column": {"type": "int"}}},
         firmware_catalogue={"type": "path"},
         cabling_file={"type": "path"},
         strict={"type": "bool", "default": False},
@@ -39,7 +42,8 @@ def run_host_compliance() -> None:
     with module.reporting():
         client = module.connect()
         files = file_reading.read(params["firmware_catalogue"], params["cabling_file"])
-        findings = compare(client, params["namespace"], params["hosts"], files, params["bmcs"])
+        findings = compare(client, params["namespace"], params["hosts"], files, params["bmcs"],
+                           places=params["places"])
     try:
         changed = write_reports(findings, params["strict"], params["sarif_file"], params["junit_file"],
                                 module.check_mode)

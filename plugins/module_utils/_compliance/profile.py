@@ -260,16 +260,19 @@ def _settings(subject: str, expected: Mapping[str, Any], settings: Mapping[str, 
     return found
 
 
-def as_findings(problems: Iterable[Problem], levels: Mapping[str, str], name: str) -> list[dict[str, Any]]:
+def as_findings(problems: Iterable[Problem], levels: Mapping[str, str], name: str,
+                place: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Return Problems as the findings that reports are made of, see ``_lint.report``.
 
     :param levels: level of each code
     :param name: of the host
+    :param place: ``path``, ``line`` and ``column`` of what is expected of it, None when no file is known
     """
     result = []
+    where = dict((part, (place or {}).get(part)) for part in ("path", "line", "column"))
     for problem in problems:
         entry = problem._asdict()
         entry.update(text=text(problem, unset="not known"), level=levels[problem.code], kind="host", names=[name],
-                     path=None, line=None, column=None)
+                     **where)
         result.append(entry)
     return result

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._common.documents.object_shape import of_kind
@@ -27,7 +27,7 @@ _KINDS = ("BareMetalHost", "HardwareData", "HostFirmwareComponents", "HostFirmwa
 
 def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
             files: site_files.SiteFiles = site_files.NONE, bmcs: list[dict[str, Any]] | None = None,
-            now: Callable[[], float] = time.time) -> list[dict[str, Any]]:
+            now: Callable[[], float] = time.time, places: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
     """Return where hosts are not what is expected, as findings.
 
     :param client: a KubeClient
@@ -35,6 +35,7 @@ def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
     :param files: what the site's files say of all servers
     :param bmcs: what BMCs have said, entries of what ``bmc_info`` returns
     :param now: returns seconds since 1970
+    :param places: ``name``, ``path``, ``line`` and ``column`` of what is expected of hosts, where that is known
     :raises RefusedError: with all that is wrong with the list itself
     :raises KubeError: when the API server can't be asked
     """
@@ -50,13 +51,14 @@ def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
                  for number, entry in enumerate(bmcs or []) if not isinstance(entry.get("name"), str)]
     if problems:
         raise RefusedError(problems)
+    located = dict((entry["name"], entry) for entry in places)
     said = dict((entry["name"], entry) for entry in bmcs or [])
     found, moment = [], now()
     for entry in hosts:
         name, expected = entry["name"], entry["expected"]
         mine = _of_host(known, name)._replace(bmc=said.get(name))
         found += profile.as_findings(profile.findings(name, expected, mine, moment) + site_files.findings(
-            name, expected, mine, files), LEVELS, name)
+            name, expected, mine, files), LEVELS, name, located.get(name))
     return found
 
 

@@ -12,7 +12,7 @@ from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
 from .._common.texts.plain_text import few
 from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
-from .._kube.reconcile.plan import Entry, absent, deletion
+from .._kube.reconcile.plan import UNCHANGED, Entry, absent, deletion
 from .._kube.reconcile.reconcile import Reconcile, Written
 from .._kube.reconcile.report import counts, difference
 from .._kube.responses.advice import reading_failed
@@ -77,12 +77,28 @@ class PoolService:
         :raises KubeError: when the API server can't be asked
         """
         known = Addresses(self.client, self.namespace)
-        written = self.writes.write(self._entries(known))
+        written = self._written(self._entries(known))
         results = [_pool_result(item, known) for item in written]
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed],
                 "warnings": self.warnings + [
                     line for item in written if item.changed for line in _kept(item.entry, known)]}
+
+    def _written(self, entries: list[Entry]) -> list[Written]:
+        """Write all or nothing of what the API server refuses at once.
+
+        Addresses may go from one pool to another. Were only the pool written that gets them, both would give them away.
+        """
+        if sum(entry.changes for entry in entries) < 2:
+            return self.writes.write(entries)
+        tried = self.writes.dry_run(entries)
+        refused = sum(item.error is not None for item in tried)
+        if refused:
+            self.warnings.append(f"no pool of the list was written, because the API server refuses {refused} of "
+                                 f"{sum(entry.changes for entry in entries)} changes")
+            return [item if item.error is not None else
+                    Written(item.entry._replace(action=UNCHANGED), item.entry.current, None) for item in tried]
+        return tried if self.writes.check_mode else self.writes.write([item.entry for item in tried])
 
     def _entries(self, known: Addresses) -> list[Entry]:
         names = set(pool.get("name") for pool in self.pools)

@@ -4,10 +4,12 @@
 """The lint of a site: servers, clusters and pools by the modules' own rules, and against each other; pure."""
 from __future__ import annotations
 
+import collections
 import ipaddress
+import itertools
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._bmc.addresses import address as bmc_address
 from .._cluster.checks.address import held_problems, router_problems
@@ -29,7 +31,7 @@ from .._host.description import fields as host_fields
 from .._host.description import objects as host_objects
 from .._host.enrolment import validation as host_validation
 from .._host.rules import combinations as host_combinations
-from .._ipam.range import Span, contains, span_of
+from .._ipam.range import Span, contains, overlap, span_of
 from .._ipam.validation import label, pool_problems
 
 # namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
@@ -157,47 +159,125 @@ def _of_problems(kind: str, name: str, problems: Iterable[Problem]) -> list[Find
 
 
 def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
-    """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
-    found = []
-    given = site.pools or []
-    owners = dict((label(pool["name"], description.namespace), name)
-                  for name, description in descriptions.items() for pool in description.pools)
+    """Pools that the site describes by themselves, and pools of clusters that share a namespace of a plane."""
+    found: list[Finding] = []
+    homes = dict((name, _home(site, name, description.namespace)) for name, description in descriptions.items())
     namespaces = {site.namespace} | set(description.namespace for description in descriptions.values())
     for namespace in sorted(namespaces):
-        there = [description for description in descriptions.values() if description.namespace == namespace]
-        pools = [pool for pool in given if (pool.get("namespace") or site.namespace) == namespace]
-        alone = set()
-        needed = {}
-        for description in there:
-            alone.update(description_problems(description))
-            pools += description.pools
-            for pool, count in addresses_needed(description).items():
-                needed[pool] = needed.get(pool, 0) + count
-        for line in pool_problems(pools, namespace, needed=needed):
-            owner = owners.get(line.subject)
-            if owner is None:
-                found += _of_problems("pool", line.subject.rpartition("/")[2], [line])
-            else:
-                found += _of_problems("cluster", owner, [
-                    problem for problem in of_networks([line], descriptions[owner]) if problem not in alone])
-        if site.pools is not None:
-            names = set(pool["name"] for pool in pools if pool.get("name"))
-            found += _unknown_pools(descriptions, namespace, names)
+        planes = sorted(set(plane for plane, there in homes.values() if plane and there == namespace))
+        for plane in planes or [""]:
+            mine = dict((name, description) for name, description in descriptions.items()
+                        if _may_be_one(homes[name], (plane, namespace)))
+            # What may be of several planes is compared in each of them.
+            found += [item for item in _pools_of(site, mine, namespace) if item not in found]
+    return found + _between_pools(site, descriptions, homes)
+
+
+def _pools_of(site: Site, descriptions: dict[str, Any], namespace: str) -> list[Finding]:
+    """Pools of one namespace of a plane.
+
+    :param descriptions: of the clusters there
+    """
+    found = []
+    owners = dict((label(pool["name"], namespace), name)
+                  for name, description in descriptions.items() for pool in description.pools)
+    pools = [pool for pool in site.pools or [] if (pool.get("namespace") or site.namespace) == namespace]
+    alone = set()
+    needed: dict[str, int] = {}
+    for description in descriptions.values():
+        alone.update(description_problems(description))
+        pools += description.pools
+        for pool, count in addresses_needed(description).items():
+            needed[pool] = needed.get(pool, 0) + count
+    for line in pool_problems(pools, namespace, needed=needed):
+        owner = owners.get(line.subject)
+        if owner is None:
+            found += _of_problems("pool", line.subject.rpartition("/")[2], [line])
+        else:
+            found += _of_problems("cluster", owner, [
+                problem for problem in of_networks([line], descriptions[owner]) if problem not in alone])
+    if site.pools is not None:
+        found += _unknown_pools(descriptions, set(pool["name"] for pool in pools if pool.get("name")))
     return found
 
 
-def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable[str]) -> list[Finding]:
+class _Lending(NamedTuple):
+    """A range of addresses, and what says on which network it may be.
+
+    :ivar words: of its pool
+    :ivar home: plane and namespace
+    :ivar network: gateway and prefix
+    :ivar vlans: tags of the pool's networks, where they are said
+    """
+
+    kind: str
+    name: str
+    field: str
+    words: str
+    home: tuple[str, str]
+    network: tuple[Any, Any]
+    vlans: frozenset[int]
+    span: Span
+
+
+def _between_pools(site: Site, descriptions: dict[str, Any], homes: dict[str, tuple[str, str]]) -> list[Finding]:
+    """Pools of different namespaces or planes that give away one address of what may be one network."""
+    found, by_network = [], collections.defaultdict(list)
+    for lending in _lendings(site, descriptions, homes):
+        by_network[lending.network].append(lending)
+    for those in by_network.values():
+        for left, right in itertools.combinations(those, 2):
+            common = overlap(left.span, right.span)
+            if common is None or _may_be_one(left.home, right.home) or (
+                    left.vlans and right.vlans and not left.vlans & right.vlans):
+                continue
+            found.append(finding(
+                "address-overlap-elsewhere", right.kind, right.name, right.field,
+                f"{common.first} - {common.last}, which is in {left.field} of {left.words} too",
+                "ranges without common addresses on one network",
+                f"both have the gateway {left.network[0]}: on one network two nodes would be given one address; where "
+                "the networks are apart, leave the rule out (variable lint_skip_rules)"))
+    return found
+
+
+def _lendings(site: Site, descriptions: dict[str, Any], homes: dict[str, tuple[str, str]]) -> Iterator[_Lending]:
+    """Yield the ranges with a gateway, without which nothing says that two networks may be one; pools come last."""
+    for owner, pool, field, span in _spans(dict(sorted(descriptions.items())), site.pools):
+        range_ = pool["ranges"][int(field[len("ranges["):-1])]
+        gateway = ip_texts.address_or_none(range_.get("gateway") or pool.get("gateway"))
+        if gateway is None:
+            continue
+        network = gateway, range_.get("prefix") or pool.get("prefix")
+        if owner is None:
+            name, namespace = pool.get("name") or "", pool.get("namespace") or site.namespace
+            yield _Lending("pool", name, field, f"pool {name} in namespace {namespace}", ("", namespace), network,
+                           frozenset(), span)
+            continue
+        description = descriptions[owner]
+        uses = [use for use in description.pool_uses if use.pool == pool["name"]]
+        vlans = [description.networks[use.network].get("vlan") for use in uses]
+        yield _Lending(
+            "cluster", owner, _joined(*(f"networks.{use.network}.{use.family}" for use in uses[:1]), field),
+            f"cluster {owner} in namespace {homes[owner][1]}", homes[owner], network,
+            frozenset(vlan["id"] for vlan in vlans if vlan) if all(vlans) else frozenset(), span)
+
+
+def _may_be_one(left: tuple[str, str], right: tuple[str, str]) -> bool:
+    """Say whether two homes are, or may be, one: a plane that nobody says may be any."""
+    return left[1] == right[1] and (left[0] == right[0] or not left[0] or not right[0])
+
+
+def _unknown_pools(descriptions: dict[str, Any], names: Iterable[str]) -> list[Finding]:
     expected = f"one of {', '.join(sorted(names)) or 'no pools, for none is described'}"
     found = []
     for name, description in sorted(descriptions.items()):
-        if description.namespace == namespace:
-            found += [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool, expected,
-                              "describe the pool, or give ranges")
-                      for network, family, settings, pool in description.pool_uses
-                      if not settings.get("ranges") and pool not in names]
-            found += [finding("unknown-pool", "cluster", name, field, pool, expected,
-                              "describe the pool, or correct its name")
-                      for pool, field in description.pools_of_data.items() if pool not in names]
+        found += [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool, expected,
+                          "describe the pool, or give ranges")
+                  for network, family, settings, pool in description.pool_uses
+                  if not settings.get("ranges") and pool not in names]
+        found += [finding("unknown-pool", "cluster", name, field, pool, expected,
+                          "describe the pool, or correct its name")
+                  for pool, field in description.pools_of_data.items() if pool not in names]
     return found
 
 
@@ -286,10 +366,8 @@ def _hosts_of(site: Site, home: tuple[str, str], is_meant: Callable[[dict[str, A
     :param home: of the cluster
     :param is_meant: callable that takes a server and says whether it counts
     """
-    kubeconfig, namespace = home
-    found = [(host, _home(site, host["name"], site.namespace)) for host in site.hosts if is_meant(host)]
-    return [_as_object(host, namespace) for host, (own, there) in found
-            if there == namespace and (own == kubeconfig or not own or not kubeconfig)]
+    return [_as_object(host, home[1]) for host in site.hosts
+            if is_meant(host) and _may_be_one(_home(site, host["name"], site.namespace), home)]
 
 
 def _lent(site: Site, name: str, description: Any) -> list[Problem]:

@@ -117,6 +117,8 @@ _OF_THE_LINT = (
           "Each plane has a number of its virtual router that no other one, and no cluster of another plane, has on "
           "its network.",
           "RFC 9568; module_utils/_network/plane_routers.py"),
+    _site("address-overlap-elsewhere", WARNING, "Pools of two namespaces, or of two planes, have no address in common "
+          "where gateway, prefix and VLAN may be those of one network.", "docs/decisions/0901", "cluster"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
           "module_utils/_cluster/checks/preflight.py"),
     _site("provisioning-overlap", ERROR, "The provisioning network has no address in common with pods and services.",

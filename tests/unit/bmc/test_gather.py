@@ -330,6 +330,18 @@ def test_a_verified_certificate(tmp_path):
     assert facts["login"]["ok"]
 
 
+def test_each_bmc_is_verified_by_its_own_authorities(tmp_path):
+    """The racks of one run may have authorities of their own; those of the first counted for all."""
+    ca, signer = issue(tmp_path, "ca")
+    other = issue(tmp_path, "other")[0]
+    leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        own, common, wrong = ask(*[target(bmc, scheme="redfish", name=str(given))._replace(ca_cert=given)
+                                   for given in (ca[0], None, other[0])], ca_cert=other[0])
+    assert [facts["tls"]["verified"] for facts in (own, common, wrong)] == [True, False, False]
+    assert own["login"]["ok"] and not common["login"]["attempts"]
+
+
 @pytest.mark.parametrize(("arguments", "text"), [
     ({"days": -1}, "expired"), ({"address": "127.0.0.9"}, "IP address mismatch"), ({"strange": True}, "local issuer")])
 def test_nothing_is_sent_over_an_unverified_connection(tmp_path, arguments, text):

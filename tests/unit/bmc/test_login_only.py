@@ -92,6 +92,22 @@ def test_an_address_that_can_not_be_read_is_for_others_to_report():
     assert (result["verdict"], result["checks"][0]["field"]) == ("unknown", "")
 
 
+VARIABLES = ["preflight_ca_cert", "metal3_ca_file"]
+
+
+@pytest.mark.parametrize(("counts", "expected"), [
+    # What counts for the first is its own; what the play gives counts for all.
+    ("/a", ["/a", "/b", "/c", None]), ("/given", [None] * 4), (object(), [None] * 4)])
+def test_each_server_has_the_authorities_that_its_own_variables_name(counts, expected):
+    hostvars = {"a": {"preflight_ca_cert": "/a", "metal3_ca_file": "/not"}, "b": {"metal3_ca_file": "/b"},
+                "c": {"preflight_ca_cert": "", "metal3_ca_file": "/c"}, "d": {}}
+    found = bmc_entries(hostvars, list("abcd"), True, ca_variables=VARIABLES, acting="a", ca_cert=counts)
+    assert [entry.get("ca_cert") for entry in found] == expected
+    # The one with whose variables the task runs has none, and its role's default is left out.
+    found = bmc_entries(hostvars, list("abcd"), True, ca_variables=VARIABLES, acting="d", ca_cert=object())
+    assert [entry.get("ca_cert") for entry in found] == ["/a", "/b", "/c", None]
+
+
 def test_only_what_the_login_needs_is_taken_of_the_inventory():
     """A mistake in what is not needed must not come before, and in place of, the whole list of mistakes."""
     hostvars = {"a": {"bmc_address": "redfish://192.0.2.1", "bmc_username": "u", "bmh_boot_mode": "x", "boot_mac": 7}}

@@ -13,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import profile, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance.rules import LEVELS, RULES
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report
 
 HARDWARE = {
     "cpu": {"arch": "x86_64", "count": 64}, "ramMebibytes": 262144,
@@ -152,6 +153,17 @@ def test_hosts_are_compared_by_one_list_of_each_kind():
     text = str(refused.value)
     assert "h2: name: found no BareMetalHost in namespace metal3" in text and "h2: name: found named twice" in text
     assert "h2: expected.firmware.a: found 1, expected a version as text" in text
+
+
+def test_findings_are_where_the_expectation_is_written():
+    client = Client(BareMetalHost=named(), HardwareData=[], HostFirmwareComponents=[], HostFirmwareSettings=[])
+    hosts = [{"name": "h1", "expected": {"firmware": {"bmc": "7.0"}}}]
+    place = {"name": "h1", "path": "host_vars/h1.yml", "line": 7, "column": None}
+    finding, = service.compare(client, "metal3", hosts, places=[dict(place, name="h2"), place])
+    assert [finding[part] for part in ("path", "line", "column")] == ["host_vars/h1.yml", 7, None]
+    location, = report.sarif([finding], "", service.TOOL, RULES)["runs"][0]["results"][0]["locations"]
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "host_vars/h1.yml"}, "region": {"startLine": 7}}
 
 
 def test_reports_are_written_once(tmp_path):

@@ -243,6 +243,23 @@ def test_a_pool_that_never_rests_ends_with_what_to_do(cluster):
     assert result["action"] == "unchanged" and "run again" in result["error"]
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_list_of_which_the_api_server_refuses_a_pool_is_not_written_at_all(cluster, check_mode):
+    """Addresses may go from one pool to another: with half of that written two machines would get one address."""
+    cluster.stored.clear()
+    cluster.failures["IPPool", "p"] = "denied by a policy"
+    shorter = dict(POOL, ranges=[dict(RANGE, end="192.0.2.12")])
+    longer = dict(POOL, name="q", ranges=[dict(RANGE, start="192.0.2.13")])
+    result = pool_run(cluster, longer, shorter, check_mode=check_mode)
+    assert [(pool["action"], pool["error"]) for pool in result["pools"]] == [
+        ("unchanged", ""), ("unchanged", "denied by a policy")]
+    assert (result["changed"], result["diff"], cluster.stored) == (False, [], [])
+    assert result["counts"]["failed"] == 1 and "free" not in result["pools"][0]
+    assert result["warnings"] == ["no pool of the list was written, because the API server refuses 1 of 2 changes"]
+    cluster.failures.clear()
+    assert [pool["action"] for pool in pools(cluster, longer, shorter)] == ["created", "updated"]
+
+
 def refuse(cluster, name):
     cluster.objects["IPClaim", name]["status"] = {"errorMessage": "exhausted"}
 

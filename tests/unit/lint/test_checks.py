@@ -56,8 +56,19 @@ def one(**options):
     return {"prod-cluster": cluster(**options)}
 
 
-ISO = {"url": "http://192.0.2.4/live.iso", "format": "live-iso"}
+def routed(vlan=None, pool=None, gateway="192.0.2.1", prefix=24, **options):
+    """A cluster whose nodes have a gateway."""
+    networks = {"nodes": {"interface": "eno1", "ipv4": dict(NETWORKS["nodes"]["ipv4"], gateway=gateway, prefix=prefix,
+                                                            **({"pool": pool} if pool else {}))}}
+    if vlan:
+        networks = {"card": {"interface": "eno1", "ipv4": {"mode": "none"}},
+                    "nodes": dict(networks["nodes"], interface=None, vlan={"id": vlan, "network": "card"})}
+    return cluster(networks=networks, **options)
+
+
 NETWORKS = cluster()["networks"]
+TENANT = {"name": "other", "namespace": "tenant", "endpoint": {"host": "192.0.2.11", "holder": "none"}}
+ISO = {"url": "http://192.0.2.4/live.iso", "format": "live-iso"}
 BY_NAME = {"nodes": {"interface": "eno1", "ipv4": {"pool": "elsewhere"}}}
 OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11", "holder": "none"},
              control_plane={"replicas": 1}, workers={}, networks={})
@@ -140,6 +151,9 @@ BROKEN = {
     "cluster-name": (site(clusters=one(name="Prod")), "prod-cluster", "name", "lower case"),
     "address-overlap": (site(clusters=one(networks=dict(NETWORKS, other=NETWORKS["nodes"]))), "prod-cluster",
                         "networks.nodes.ipv4.ranges[0]", "is in"),
+    "address-overlap-elsewhere": (site(clusters={}, pools=[
+        dict(POOL, gateway="192.0.2.1"), dict(POOL, gateway="192.0.2.1", namespace="tenant")]), "elsewhere",
+        "ranges[0]", "192.0.2.100 - 192.0.2.120, which is in ranges[0] of pool elsewhere in namespace metal3 too"),
     "pool-capacity": (site(clusters=one(networks={"nodes": {"interface": "eno1", "ipv4": {"prefix": 24, "ranges": [
         {"start": "192.0.2.20", "end": "192.0.2.21"}]}}})), "prod-cluster", "networks.nodes.ipv4.ranges", "at least 4"),
     "pool": (site(clusters={}, pools=[dict(POOL, prefix=33)]), "elsewhere", "prefix", "1 to 32"),
@@ -333,6 +347,38 @@ def test_servers_count_for_the_clusters_of_their_plane_and_namespace(homes, is_s
     found = lint_checks.lint(site(clusters={"prod-cluster": cluster(), "other": dict(OTHER, namespace=namespace)},
                                   homes=homes))
     assert [item.problem.subject for item in found if item.problem.code == "host-capacity"] == ["other"] * is_short
+
+
+HOME = {"prod-cluster": ("a", "metal3"), "other": ("b", "metal3")}
+
+
+@pytest.mark.parametrize(("other", "homes", "codes"), [
+    (routed(**TENANT), None, ["address-overlap-elsewhere"]),
+    # Of one namespace in two planes, also by one name; unless nobody says that there are two.
+    (routed(**dict(TENANT, namespace="metal3")), HOME, ["address-overlap-elsewhere"]),
+    (routed(pool="prod-nodes", **dict(TENANT, namespace="metal3")), HOME, ["address-overlap-elsewhere"]),
+    (routed(**dict(TENANT, namespace="metal3")), {"other": ("b", "metal3")}, ["address-overlap"]),
+    # Networks that are not one.
+    (routed(gateway="192.0.2.2", **TENANT), None, []),
+    (routed(gateway=None, **TENANT), None, []),
+    (routed(prefix=25, **TENANT), None, []),
+    (routed(vlan=8, **TENANT), None, []),
+    (routed(vlan=7, **TENANT), None, ["address-overlap-elsewhere"])])
+def test_pools_of_another_namespace_or_plane_overlap_where_gateway_prefix_and_vlan_may_be_of_one_network(
+        other, homes, codes):
+    """Private addresses are chosen alike in many places: what has nothing else in common is left alone."""
+    own = routed(vlan=7 if "card" in other["networks"] else None)
+    found = lint_checks.lint(site(more(server(4), server(5)), {"prod-cluster": own, "other": other}, homes=homes))
+    assert [item.problem.code for item in found if item.problem.code != "host-capacity"] == codes
+
+
+def test_a_described_pool_is_compared_with_those_of_other_namespaces():
+    pool = {"name": "elsewhere", "namespace": "tenant", "prefix": 24, "gateway": "192.0.2.1", "ranges": [
+        {"start": "192.0.2.60", "end": "192.0.2.70"}]}
+    found = lint_checks.lint(site(clusters={"prod-cluster": routed()}, pools=[pool]))
+    assert [(item.kind, item.problem.subject, item.problem.field, item.problem.actual) for item in found] == [
+        ("pool", "elsewhere", "ranges[0]", "192.0.2.60 - 192.0.2.60, which is in networks.nodes.ipv4.ranges[0] of "
+         "cluster prod-cluster in namespace metal3 too")]
 
 
 def test_two_clusters_share_the_hosts():

@@ -23,7 +23,7 @@ NEED_MORE = {
     "cluster.virtual_routers", "provisioning_network.keepalived.others",
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
     "baremetal_host.hosts.raid.hardware_raid_volumes", "baremetal_host_action.checked", "mirror_gather.files",
-    "host_maintenance.checked",
+    "host_maintenance.checked", "host_compliance.places",
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
     "bmc_account.hosts", "host_bmc_credentials.hosts",
     "agent_image.downloads", "agent_image.hardware_managers",

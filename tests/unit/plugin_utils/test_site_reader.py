@@ -79,6 +79,22 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
 
 
+def test_a_finding_about_a_host_without_variables_is_in_its_inventory_file(findings):
+    found = findings("baremetal: {hosts: {One_Two: {}}}")
+    assert places(found, "host-name") == [("One_Two", "name", "hosts.yml", None)]
+
+
+def test_a_variable_is_where_it_is_written_or_in_the_hosts_inventory_file(tmp_path, monkeypatch):
+    (tmp_path / "hosts.yml").write_text(HOSTS)
+    monkeypatch.chdir(tmp_path)
+    loader = DataLoader()
+    inventory = InventoryManager(loader=loader, sources=[str(tmp_path / "hosts.yml"), "four,"])
+    hostvars = HostVars(inventory, VariableManager(loader=loader, inventory=inventory), loader)
+    assert host_variables.places(hostvars, ["one", "three", "four"], "bmh_labels") == [
+        {"name": "one", "path": "hosts.yml", "line": 9, "column": 7},
+        {"name": "three", "path": "hosts.yml", "line": None, "column": None}]
+
+
 def test_a_value_that_is_undefined_when_it_is_read_is_named_with_host_and_variable(findings, monkeypatch):
     """As ansible-core 2.19 leaves it where templates are not finished at once; hosts of one line are one finding."""
     templated = HostVarsVars.__getitem__
@@ -398,7 +414,7 @@ def test_without_the_loader_s_notes_there_is_no_line(findings, monkeypatch):
     monkeypatch.setattr(host_variables, "VaultedValue", None)
     found = findings(HOSTS)
     assert found
-    assert all((item["path"], item["line"], item["column"]) == (None, None, None) for item in found)
+    assert {(item["path"], item["line"], item["column"]) for item in found} == {("hosts.yml", None, None)}
 
 
 def test_variables_by_themselves():

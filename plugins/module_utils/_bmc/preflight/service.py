@@ -23,7 +23,7 @@ def survey(
 ) -> list[tuple[dict[str, Any], dict[str, Any], bmc_address.AddressError | None]]:
     """Ask the BMCs of a list of hosts.
 
-    :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
+    :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address``, ``boot_mode`` and ``ca_cert``
     :param settings: a ``bmc.gather.Settings``
     :param progress: a Progress, or None
     :param work: what is done in a BMC's session, see ``bmc.gather``
@@ -32,7 +32,7 @@ def survey(
     """
     read = [_host(entry) for entry in hosts]
     targets = [Target(host["name"], host["address"], (entry.get("bmc") or {}).get("username"),
-                      (entry.get("bmc") or {}).get("password"), host["any_certificate"])
+                      (entry.get("bmc") or {}).get("password"), host["any_certificate"], entry.get("ca_cert"))
                for entry, (host, error) in zip(hosts, read) if error is None]
     answers = iter(gather(targets, settings, progress, work))
     return [(host, next(answers) if error is None else blank(), error) for host, error in read]

@@ -19,8 +19,10 @@ from . import endpoint, ipmi, redfish_facts
 from .redfish import RedfishClient, RedfishError
 from .survey import Walk
 
-# name: of the host; address: a BmcAddress; username, password: texts or None; any_certificate: take any certificate.
-Target = namedtuple("Target", ["name", "address", "username", "password", "any_certificate"])
+# name: of the host; address: a BmcAddress; username, password: texts or None; any_certificate: take any certificate;
+# ca_cert: path, None for that of the Settings.
+Target = namedtuple("Target", ["name", "address", "username", "password", "any_certificate", "ca_cert"],
+                    defaults=[None])
 # ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
 # inventory is read; login_only: nothing is read but what it takes to log in; accounts: whether all accounts are read.
 Settings = namedtuple("Settings", [
@@ -109,7 +111,7 @@ def _ask_account(group: Sequence[Target], settings: Settings,
     """Return the facts of targets with one account."""
     ways = {}
     for target in group:
-        key = target.address.driver.protocol, target.address.endpoint, target.any_certificate
+        key = target.address.driver.protocol, target.address.endpoint, target.any_certificate, target.ca_cert
         ways.setdefault(key, []).append(target)
     answers, failed = {}, None
     for way, targets in ways.items():
@@ -160,7 +162,8 @@ def in_session(target: Target, settings: Settings, work: Callable[..., Any],
     def ended(stage: str, kind: str, text: str) -> tuple[dict[str, Any], None]:
         return dict(common, error=_error(stage, kind, text)), None
 
-    probed = endpoint.probe(target.address.host, target.address.effective_port, settings.ca_cert,
+    authorities = target.ca_cert or settings.ca_cert
+    probed = endpoint.probe(target.address.host, target.address.effective_port, authorities,
                             target.address.uses_tls, settings.connect_timeout_seconds)
     common.update(reached=probed["reached"], connect_seconds=probed["connect_seconds"], tls=probed["tls"])
     if not probed["reached"]:
@@ -168,7 +171,7 @@ def in_session(target: Target, settings: Settings, work: Callable[..., Any],
     if probed["tls"] and not probed["tls"]["verified"] and not target.any_certificate:
         return ended("tls", "unverified", probed["tls"]["error"])
     client = RedfishClient(
-        target.address.endpoint, False if target.any_certificate else endpoint.trust(settings.ca_cert),
+        target.address.endpoint, False if target.any_certificate else endpoint.trust(authorities),
         settings.connect_timeout_seconds, settings.read_timeout_seconds)
     try:
         try:
