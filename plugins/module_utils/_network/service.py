@@ -317,9 +317,10 @@ class NetworkService:
         fields = {port: f"ports[{at}]" for at, port in enumerate(self.network.get("ports") or ()) if attached}
         fields[self.name] = "name"
         return [Problem("provisioning-network", self.subject, fields[name], f"{name}, which {path} defines",
-                        "an interface that no other file of ifupdown gives addresses or options",
-                        f"remove 'iface {name}' there: ifupdown would merge both; or choose another interface")
-                for name, path in systems.ifupdown_definitions(fields).items()]
+                        "an interface that no other file of ifupdown gives addresses, makes or attaches",
+                        f"remove from 'iface {name}' there what does that, for ifupdown would merge both; or choose "
+                        "another interface")
+                for name, path in systems.ifupdown_definitions(self.name, fields).items()]
 
     def _bonds_of_others(self, links: list[dict[str, Any]]) -> list[Problem]:
         """Return a problem for each port that is somebody else's bond: NetworkManager has no file that adds to his."""
