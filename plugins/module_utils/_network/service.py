@@ -217,12 +217,12 @@ class NetworkService:
         return found
 
     def _port_files(self, system: str, links: list[dict[str, Any]]) -> dict[str, str]:
-        """Return what configures ports already, as ``interface_files.files`` takes it."""
+        """Return what configures the interface and its ports already, as ``interface_files.files`` takes it."""
         ports = self.network.get("ports") or ()
         if system == "ifupdown":
             return dict.fromkeys(systems.in_ifupdown(
                 [port for port in ports if port in made_devices(links)], self.runner), "")
-        return systems.port_files(links, ports)
+        return systems.port_files(links, [self.name, *ports])
 
     def confirm(self) -> dict[str, Any]:
         """Keep an unconfirmed change: whoever says so has reached the machine.
