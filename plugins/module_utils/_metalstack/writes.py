@@ -40,6 +40,8 @@ class Item:
         self.image = ""
         # What is yet to be done, in order: what it is called when it is done, and how.
         self.left: list[tuple[str, Callable[[], Any]]] = []
+        # Why nobody knows whether what has failed was carried out; it is not asked for again before that is known.
+        self.unread = ""
 
 
 class Writes:
@@ -67,21 +69,21 @@ class Writes:
         """
         for item, power in zip(items, powers):
             item.left = self._steps(item, power)
-        due = items
+        due, unread = items, list[tuple[Item, MetalError]]()
         for delay_seconds in (*parallel.RETRY_DELAYS_SECONDS, None):
-            failed = self._sort_out(self._failures(due))
+            failed = unread + self._sort_out(self._failures(due))
             again = [(item, failure) for item, failure in failed if failure.retriable and delay_seconds is not None]
             for item, failure in failed:
-                item.error = "" if (item, failure) in again else failure.message
+                item.error = "" if (item, failure) in again else item.unread or failure.message
             if not again or delay_seconds is None:
                 return
             others = f", and {len(again) - 1} others" if len(again) > 1 else ""
             self.progress.event(f"{again[0][1].message}{others}; trying again in {duration(delay_seconds)}")
             self.sleep(delay_seconds)
             # Where an answer got lost, metal-api may have been at it still.
-            undecided = [(item, failure) for item, failure in again if failure.is_undecided]
-            self._look_for(undecided)
-            due = [item for item, _failure in again if item.left and not item.error]
+            self._look_for([(item, failure) for item, failure in again if failure.is_undecided or item.unread])
+            unread = [(item, failure) for item, failure in again if item.unread]
+            due = [item for item, _failure in again if item.left and not item.error and not item.unread]
 
     def _failures(self, items: list[Item]) -> list[tuple[Item, MetalError]]:
         outcomes = parallel.run([partial(self._go_on, item) for item in items], WORKERS, MetalError)
@@ -239,9 +241,13 @@ class Writes:
             found = self.client.stored(self.kind)
         except MetalError as exc:
             for item, failure in due:
-                item.error = f"{failure.message}; whether it is allocated could not be read: {exc.message}"
+                text = f"{failure.message}; whether it is allocated could not be read: {exc.message}"
+                # One that starts again answers neither.
+                is_read_later = failure.retriable and exc.retriable
+                item.unread, item.error = (text, "") if is_read_later else ("", text)
             return
         for item, failure in due:
+            item.unread = ""
             mine = [stored for stored in found if self.kind.matches(item.entry, stored)
                     and not self.kind.identity(item.entry, stored)]
             if mine:

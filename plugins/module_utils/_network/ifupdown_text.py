@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 # Words that begin something new; all other lines are options of what is before them.
 _WORDS = ("iface", "auto", "mapping", "source", "source-directory", "rename", "template", "no-auto-down", "no-scripts")
+# Begin the options that make a device, or give it to another one.
+_MAKING = ("bond", "bridge", "slaves", "vlan")
+_OF_ANOTHER = "bond-master"
 # Which files of a folder count.
 _READ = re.compile(r"[A-Za-z0-9_-]+\Z")
 
@@ -18,12 +21,12 @@ class Stanza(NamedTuple):
 
     :param name: of the interface
     :param method: as ``static``, or what it inherits from
-    :param has_options: whether more follows
+    :param options: names of what follows
     """
 
     name: str
     method: str
-    has_options: bool
+    options: tuple[str, ...]
 
 
 class Read(NamedTuple):
@@ -44,11 +47,12 @@ def read(text: str) -> Read:
             continue
         if words[0] not in _WORDS and not words[0].startswith("allow-"):
             if is_open:
-                found.stanzas[-1] = found.stanzas[-1]._replace(has_options=True)
+                last = found.stanzas[-1]
+                found.stanzas[-1] = last._replace(options=(*last.options, words[0]))
             continue
         is_open = words[0] == "iface" and len(words) > 2
         if is_open:
-            found.stanzas.append(Stanza(words[1], words[-1], False))
+            found.stanzas.append(Stanza(words[1], words[-1], ()))
         elif words[0] == "source":
             found.sources.extend(words[1:])
         elif words[0] == "source-directory":
@@ -61,6 +65,16 @@ def is_read(name: str) -> bool:
     return _READ.match(name) is not None
 
 
-def adds(stanza: Stanza) -> bool:
-    """Return whether a definition adds something to another one of the same interface."""
-    return stanza.method != "manual" or stanza.has_options
+def gives_addresses(stanza: Stanza) -> bool:
+    """Return whether an interface has, or may have, addresses by a definition."""
+    return stanza.method != "manual"
+
+
+def makes(stanza: Stanza) -> bool:
+    """Return whether a definition makes a device, or gives one to another: what else it says is of the interface."""
+    return any(option.startswith(_MAKING) for option in stanza.options)
+
+
+def attaches(stanza: Stanza) -> bool:
+    """Return whether a definition gives an interface to another one."""
+    return any(option.replace("_", "-") == _OF_ANOTHER for option in stanza.options)

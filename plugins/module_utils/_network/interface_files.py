@@ -105,8 +105,8 @@ def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str]
 
     :param system: as returned by :func:`chosen`
     :param network: a description without mistakes
-    :param port_files: for systemd-networkd, port → the .network file that configures it now; for ifupdown, the keys
-        are those that are no cards and have a definition of their own
+    :param port_files: for systemd-networkd, the interface or a port → the .network file that configures it now; for
+        ifupdown, the keys are those ports that are no cards and have a definition of their own
     :param made: the machine's interfaces that are no cards: other files make them
     """
     if system == "networkd":
@@ -120,7 +120,8 @@ def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str]
 def shared_port_file(port: str) -> str:
     """Return the name of systemd-networkd's file for a port that nothing else configures, without its VLANs.
 
-    They add themselves by drop-ins. It is no interface's own, and goes with the last of them.
+    They add themselves by drop-ins, and so does whatever is described of the card later: this file comes before all
+    others. It is no interface's own, and goes with the last of them.
     """
     return f"{PREFIX}{OF_PORT}{port}.network"
 
@@ -164,6 +165,9 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
     own: list[tuple[str, Any]] = [("DHCP", "no"), ("IPv6AcceptRA", "no"), ("ConfigureWithoutCarrier", "yes"), *wanted]
     if not network["addresses"]:
         own.append(("LinkLocalAddressing", "no"))
+    if kind == "ethernet" and os.path.basename(port_files.get(name, "")) == shared_port_file(name):
+        return [_of_networkd(f"{shared_port_file(name)}.d/{PREFIX}{name}.conf", ("Link", mtu), (
+            "Network", [*own, ("LinkLocalAddressing", "ipv6")]))]
     written = [_of_networkd(f"{PREFIX}{name}.network", _match(name), ("Link", mtu), ("Network", own))]
     if kind != "ethernet":
         settings: dict[str, tuple[str, list[tuple[str, Any]]]] = {
@@ -180,7 +184,8 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
             # Of the port alone: each of its VLANs may go while others stay.
             configured_by = shared_port_file(port)
             written.append(_of_networkd(configured_by, _match(port), ("Network", [("LinkLocalAddressing", "no")])))
-        if configured_by not in ("", port_file) and (kind == "vlan" or port in made):
+        if configured_by not in ("", port_file) and (
+                kind == "vlan" or port in made or configured_by == shared_port_file(port)):
             # networkd uses the first file that matches: another one for this port would take its addresses away.
             written.append(_of_networkd(f"{configured_by}.d/{PREFIX}{name}.conf", ("Network", [(attach[kind], name)])))
             continue

@@ -217,12 +217,12 @@ class NetworkService:
         return found
 
     def _port_files(self, system: str, links: list[dict[str, Any]]) -> dict[str, str]:
-        """Return what configures ports already, as ``interface_files.files`` takes it."""
+        """Return what configures the interface and its ports already, as ``interface_files.files`` takes it."""
         ports = self.network.get("ports") or ()
         if system == "ifupdown":
             return dict.fromkeys(systems.in_ifupdown(
                 [port for port in ports if port in made_devices(links)], self.runner), "")
-        return systems.port_files(links, ports)
+        return systems.port_files(links, [self.name, *ports])
 
     def confirm(self) -> dict[str, Any]:
         """Keep an unconfirmed change: whoever says so has reached the machine.
@@ -317,9 +317,10 @@ class NetworkService:
         fields = {port: f"ports[{at}]" for at, port in enumerate(self.network.get("ports") or ()) if attached}
         fields[self.name] = "name"
         return [Problem("provisioning-network", self.subject, fields[name], f"{name}, which {path} defines",
-                        "an interface that no other file of ifupdown gives addresses or options",
-                        f"remove 'iface {name}' there: ifupdown would merge both; or choose another interface")
-                for name, path in systems.ifupdown_definitions(fields).items()]
+                        "an interface that no other file of ifupdown gives addresses, makes or attaches",
+                        f"remove from 'iface {name}' there what does that, for ifupdown would merge both; or choose "
+                        "another interface")
+                for name, path in systems.ifupdown_definitions(self.name, fields).items()]
 
     def _bonds_of_others(self, links: list[dict[str, Any]]) -> list[Problem]:
         """Return a problem for each port that is somebody else's bond: NetworkManager has no file that adds to his."""

@@ -84,12 +84,17 @@ def in_ifupdown(names: Iterable[str], runner: Runner = run) -> list[str]:
     return [name for name in names if runner(["ifquery", name]).code == 0]
 
 
-def ifupdown_definitions(names: Iterable[str]) -> dict[str, str]:
-    """Return those of some interfaces that files of others define for ifupdown, each with the first such file.
+def ifupdown_definitions(name: str, ports: Iterable[str]) -> dict[str, str]:
+    """Return those interfaces that files of others define against a description, each with the first such file.
 
-    ifupdown merges all definitions of an interface. One that says nothing but that it is there adds nothing.
+    ifupdown merges all definitions of an interface. One without addresses is left to them: it may set an MTU, or make a
+    port that is no card.
+
+    :param name: of the interface that the description is of
+    :param ports: those that are to belong to it
     """
-    wanted, found, known = set(names), dict[str, str](), set[str]()
+    wanted = {**dict.fromkeys(ports, ifupdown_text.attaches), name: ifupdown_text.makes}
+    found, known = dict[str, str](), set[str]()
     waiting = [_INTERFACES]
     while waiting:
         path = waiting.pop(0)
@@ -103,7 +108,7 @@ def ifupdown_definitions(names: Iterable[str]) -> dict[str, str]:
             # ifupdown itself says so.
             continue
         for stanza in held.stanzas:
-            if stanza.name in wanted and ifupdown_text.adds(stanza):
+            if stanza.name in wanted and (ifupdown_text.gives_addresses(stanza) or wanted[stanza.name](stanza)):
                 found.setdefault(stanza.name, path)
         home = os.path.dirname(path)
         waiting += [os.path.normpath(name) for pattern in held.sources

@@ -300,6 +300,20 @@ def test_all_whose_allocation_failed_are_looked_for_by_one_list(api, run, fault,
     assert finds(api, "ip") - without_faults == without_faults + looks
 
 
+@pytest.mark.parametrize("unread, is_found", [(2, True), (3, False)])
+def test_allocations_wait_for_a_metal_api_that_does_not_list_what_there_is(api, run, unread, is_found):
+    """One that starts again refuses the list, too: all entries failed at once, without another attempt."""
+    run("ip", ips=[ip(name="other")])
+    read = [("/v1/ip/find", None)] * finds(api, "ip")
+    api.faults += [("/v1/ip/allocate", "lost"), ("/v1/ip/allocate", 503), *read, *[("/v1/ip/find", 503)] * unread]
+    result = run("ip", ips=[ip(name="a"), ip(name="b")])
+    assert bool(result.get("failed")) is not is_found, result
+    assert is_found or result["msg"].count("whether it is allocated could not be read") == 2
+    # The first one was carried out, whether anybody knows it or not.
+    assert len(api.ips) == (3 if is_found else 2)
+    assert [path for _method, path in writes(api)].count("/v1/ip/allocate") == (4 if is_found else 3)
+
+
 def test_all_that_are_refused_as_still_in_use_are_looked_for_by_one_list_of_machines(api, run):
     for name in "abc":
         api.add_private(f"other-{name}", f"other-{name}")

@@ -35,8 +35,8 @@ iface
 def test_stanzas_and_other_files_are_read_as_ifupdown_reads_them():
     found = ifupdown_text.read(TEXT)
     assert [tuple(stanza) for stanza in found.stanzas] == [
-        ("lo", "loopback", False), ("eno2", "static", True), ("eno3", "manual", False), ("eno4", "manual", True),
-        ("eno6", "eno2", False)]
+        ("lo", "loopback", ()), ("eno2", "static", ("address",)), ("eno3", "manual", ()), ("eno4", "manual", ("mtu",)),
+        ("eno6", "eno2", ())]
     assert found.sources == ["/etc/network/interfaces.d/*"] and found.folders == ["more"]
 
 
@@ -59,7 +59,7 @@ def test_each_file_that_ifupdown_reads_is_looked_at_but_for_the_collections(inte
     interfaces("more/read.not", "iface eno4 inet dhcp\n")
     interfaces("more/bare", "iface eno5 inet manual\n")
     folder = str(tmp_path)
-    assert systems.ifupdown_definitions(["eno2", "bond0", "eno4", "eno5"]) == {
+    assert systems.ifupdown_definitions("bond0", ["eno2", "eno4", "eno5"]) == {
         "eno2": f"{folder}/interfaces.d/eno2", "bond0": f"{folder}/more/bonds"}
 
 
@@ -79,6 +79,13 @@ def machine(command):
 @pytest.mark.parametrize(("network", "defined", "field"), [
     ({"name": "eno2"}, "eno2 inet dhcp", "name"), ({"name": "eno2"}, "eno2 inet manual", ""),
     ({"name": "eno2"}, "eno3 inet dhcp", ""),
+    # Neither gives it addresses nor makes it.
+    ({"name": "eno2"}, "eno2 inet manual\n    mtu 9000\n    up ip link set eno2 txqueuelen 5000", ""),
+    ({"name": "eno2"}, "eno2 inet manual\n    bond-master bond0", "name"),
+    ({"name": "prov", "kind": "bridge", "ports": ["eno2"]}, "eno2 inet manual\n    mtu 9000", ""),
+    ({"name": "prov", "kind": "bridge", "ports": ["eno2"]}, "eno2 inet manual\n    bond_master bond0", "ports[0]"),
+    # Which makes a port that is no card: without it there would be none.
+    ({"name": "prov", "kind": "bridge", "ports": ["eno2"]}, "eno2 inet manual\n    bond-slaves eno3 eno4", ""),
     ({"name": "prov", "kind": "bridge", "ports": ["eno2"]}, "eno2 inet dhcp", "ports[0]"),
     ({"name": "prov", "kind": "bridge", "ports": ["eno2"]}, "prov inet static\n    bridge_ports eno3", "name"),
     # A card below a VLAN may have addresses of its own: there is no stanza for it.

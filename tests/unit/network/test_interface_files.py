@@ -157,6 +157,22 @@ def test_networkd_has_one_file_for_a_card_that_only_vlans_need():
         assert interface_files.files("networkd", VLAN, {"eth1": configured_by}) == first
 
 
+def test_networkd_adds_to_the_file_of_a_card_that_vlans_have_made():
+    """It comes before each file of the card's own, which systemd-networkd would not read."""
+    shared = "/etc/systemd/network/60-metal3-@eth1.network"
+    plain = {file.path: file.content
+             for file in interface_files.files("networkd", dict(PLAIN, mtu=9000), {"eth1": shared})}
+    assert list(plain) == [f"{shared}.d/60-metal3-eth1.conf"]
+    text = plain[f"{shared}.d/60-metal3-eth1.conf"]
+    assert "[Match]" not in text and "MTUBytes=9000\n" in text and all(f"Address={own}\n" in text for own in ADDRESSES)
+    # The file of the VLANs says no.
+    assert "LinkLocalAddressing=ipv6\n" in text
+    bridge = {file.path: file.content for file in interface_files.files("networkd", BRIDGE, {"eth1": shared})}
+    assert "Bridge=br-prov\n" in bridge[f"{shared}.d/60-metal3-br-prov.conf"]
+    assert "/etc/systemd/network/60-metal3-br-prov@eth1.network" not in bridge
+    assert "/etc/systemd/network/60-metal3-br-prov@eth2.network" in bridge
+
+
 def test_networkd_keeps_the_file_by_which_a_bridge_has_a_bond_of_somebody_else():
     first = interface_files.files("networkd", OF_BOND, {}, MADE)
     again = {"bond0": "/etc/systemd/network/60-metal3-br-prov@bond0.network"}

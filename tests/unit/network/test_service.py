@@ -686,7 +686,7 @@ class Trunk:
     """A card that nothing else configures; systemd-networkd makes the VLANs of the first file that matches it."""
 
     def __init__(self, folder):
-        self.folder, self.made = folder, {}
+        self.folder, self.made, self.addresses = folder, {}, []
 
     def port_file(self):
         return next((str(path) for path in sorted(self.folder.glob("*.network")) if "Name=eno2\n" in path.read_text()),
@@ -700,10 +700,12 @@ class Trunk:
             files = [] if path is None else [Path(path), *sorted(Path(f"{path}.d").glob("*.conf"))]
             self.made = {name: int(name[4:]) for file in files
                          for name in re.findall(r"VLAN=(site\d+)", file.read_text())}
+            self.addresses = [text for file in files for text in re.findall(r"Address=(\S+)/24", file.read_text())]
         if command[:3] == ["ip", "link", "delete"]:
             self.made.pop(command[-1], None)
         if command[0] == "ip" and "address" in command:
-            links = [{"ifname": "eno2", "ifindex": 2, "flags": ["UP"], "addr_info": []}]
+            links = [{"ifname": "eno2", "ifindex": 2, "flags": ["UP"],
+                      "addr_info": [{"local": text, "prefixlen": 24} for text in self.addresses]}]
             links += [{"ifname": name, "ifindex": number, "flags": ["UP"], "link": "eno2",
                        "linkinfo": {"info_kind": "vlan", "info_data": {"id": number}},
                        "addr_info": [{"local": f"172.22.{number}.1", "prefixlen": 24}]}
@@ -728,7 +730,16 @@ def test_vlans_on_a_card_that_nothing_else_configures_stay_and_go_by_themselves(
     assert not vlan(20) and not vlan(10)
     assert vlan(10, "absent") and sorted(machine.made) == ["site20"]
     assert not vlan(20)
-    assert vlan(20, "absent") and not machine.made and names(folders[0]) == []
+
+    def card(act="present"):
+        return getattr(run(folders, machine, confirm="eno2", network={
+            "name": "eno2", "kind": "ethernet", "ports": [], "addresses": ["172.22.0.1/24"]}), act)()["changed"]
+
+    # Untagged, by the file that is there.
+    assert card() and not card() and not vlan(20) and sorted(machine.made) == ["site20"]
+    assert card("absent") and not card("absent") and not vlan(20) and sorted(machine.made) == ["site20"]
+    assert card() and vlan(20, "absent") and not machine.made and not card()
+    assert card("absent") and names(folders[0]) == []
 
 
 def test_a_new_vlan_that_does_not_come_leaves_the_file_of_its_card_to_the_others(tmp_path):
