@@ -259,6 +259,12 @@ def waiting_modules():
     return [name for name in MODULES if "wait_timeout_seconds" in task(name)[0] and name != "host_maintenance"]
 
 
+def times_of(name, wait_seconds):
+    """Return the options of a module by which it waits for so long."""
+    return dict((option, wait_seconds) for option in ("wait_timeout_seconds", "step_timeout_seconds")
+                if option in task(name)[0])
+
+
 def waits_until(reached):
     """Yield seconds to wait until a list has items: a busy machine may not come to it within the first."""
     for seconds in WAITS_SECONDS:
@@ -334,7 +340,7 @@ def test_one_401_does_not_end_a_wait(run, name, monkeypatch):
         for kept in (written, listed, refused):
             kept.clear()
         with ApiServer(task(name)[1], fault) as server:
-            answer = run(name, server, wait_timeout_seconds=wait_seconds)
+            answer = run(name, server, **times_of(name, wait_seconds))
             requests = list(server.requests)
         # The server of the round before may have noted its refusal only now.
         after = requests[requests.index(refused[0]) + 1:] if refused and refused[0] in requests else []
