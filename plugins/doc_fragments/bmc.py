@@ -81,7 +81,7 @@ options:
         choices: [UEFI, UEFISecureBoot, legacy]
       ca_cert:
         description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
-          O(ca_cert).
+          that for all.
         type: path
 """
 
