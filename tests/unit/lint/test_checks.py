@@ -350,14 +350,15 @@ def test_servers_count_for_the_clusters_of_their_plane_and_namespace(homes, is_s
 
 
 HOME = {"prod-cluster": ("a", "metal3"), "other": ("b", "metal3")}
+ONE_NAMESPACE = {**TENANT, "namespace": "metal3"}
 
 
 @pytest.mark.parametrize(("other", "homes", "codes"), [
     (routed(**TENANT), None, ["address-overlap-elsewhere"]),
     # Of one namespace in two planes, also by one name; unless nobody says that there are two.
-    (routed(**dict(TENANT, namespace="metal3")), HOME, ["address-overlap-elsewhere"]),
-    (routed(pool="prod-nodes", **dict(TENANT, namespace="metal3")), HOME, ["address-overlap-elsewhere"]),
-    (routed(**dict(TENANT, namespace="metal3")), {"other": ("b", "metal3")}, ["address-overlap"]),
+    (routed(**ONE_NAMESPACE), HOME, ["address-overlap-elsewhere"]),
+    (routed(pool="prod-nodes", **ONE_NAMESPACE), HOME, ["address-overlap-elsewhere"]),
+    (routed(**ONE_NAMESPACE), {"other": ("b", "metal3")}, ["address-overlap"]),
     # Networks that are not one.
     (routed(gateway="192.0.2.2", **TENANT), None, []),
     (routed(gateway=None, **TENANT), None, []),
