@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
+from fakes.time_limits import ends
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, process_group
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
@@ -71,6 +74,10 @@ def titled(plane, title):
         try:
             with open(plane.layout.pid_file, "w", encoding="utf-8") as stream:
                 stream.write(str(found.pid))
+            # Its files are closed, by which it counts as started, somewhat before the kernel knows its title.
+            with ends():
+                while title.encode() not in pathlib.Path(f"/proc/{found.pid}/cmdline").read_bytes():
+                    time.sleep(0.01)
             yield found
         finally:
             found.stdin.close()
