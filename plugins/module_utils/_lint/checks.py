@@ -242,8 +242,8 @@ def _between_pools(site: Site, descriptions: dict[str, Any], homes: dict[str, tu
 
 def _lendings(site: Site, descriptions: dict[str, Any], homes: dict[str, tuple[str, str]]) -> Iterator[_Lending]:
     """Yield the ranges with a gateway, without which nothing says that two networks may be one; pools come last."""
-    for owner, pool, field, span in _spans(dict(sorted(descriptions.items())), site.pools):
-        range_ = pool["ranges"][int(field[len("ranges["):-1])]
+    for owner, pool, number, span in _spans(dict(sorted(descriptions.items())), site.pools):
+        range_, field = pool["ranges"][number], _field_of(number)
         gateway = ip_texts.address_or_none(range_.get("gateway") or pool.get("gateway"))
         if gateway is None:
             continue
@@ -407,21 +407,25 @@ def _as_object(host: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 # Addresses ----------------------------------------------------------------------------------------------------------
 
-def _spans(descriptions: dict[str, Any], pools: Any) -> Iterator[tuple[str | None, dict[str, Any], str, Span]]:
-    """Yield ``(owner, pool, field, Span)`` of all ranges that can be read."""
+def _spans(descriptions: dict[str, Any], pools: Any) -> Iterator[tuple[str | None, dict[str, Any], int, Span]]:
+    """Yield ``(owner, pool, number, Span)`` of all ranges that can be read; they are numbered from 0 in their pool."""
     described = [(name, pool) for name, description in descriptions.items() for pool in description.pools]
     for owner, pool in described + [(None, pool) for pool in pools or []]:
         for number, range_ in enumerate(pool.get("ranges") or []):
             try:
-                yield owner, pool, f"ranges[{number}]", span_of(range_)
+                yield owner, pool, number, span_of(range_)
             except ValueError:
                 # Reported by the rules for pools.
                 continue
 
 
+def _field_of(number: int) -> str:
+    return f"ranges[{number}]"
+
+
 def _addresses(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     found = []
-    for owner, pool, field, span in _spans(descriptions, site.pools):
+    for owner, pool, number, span in _spans(descriptions, site.pools):
         for kind, name, option, address in _taken(site, descriptions):
             reserved = address in [ipaddress.ip_address(text) for text in (pool.get("pre_allocations") or {}).values()
                                    if ip_texts.is_address(text)]
@@ -430,7 +434,8 @@ def _addresses(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
                     descriptions[owner].pool_uses if owner else ()))
                 found.append(finding(
                     "address-taken", "cluster" if owner else "pool", owner or pool["name"],
-                    _joined(networks.get(pool["name"]), field), f"{address}, {option} of {name}", "ranges without it",
+                    _joined(networks.get(pool["name"]), _field_of(number)), f"{address}, {option} of {name}",
+                    "ranges without it",
                     "IPAM would give it to a node: shorten the range, or preallocate the address"))
     return found
 

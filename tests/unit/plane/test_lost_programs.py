@@ -9,10 +9,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 import pytest
-from fakes.time_limits import ends
+from fakes.api_server import eventually
+from fakes.time_limits import ENDLESS_SECONDS
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, process_group
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
@@ -75,9 +75,8 @@ def titled(plane, title):
             with open(plane.layout.pid_file, "w", encoding="utf-8") as stream:
                 stream.write(str(found.pid))
             # Its files are closed, by which it counts as started, somewhat before the kernel knows its title.
-            with ends():
-                while title.encode() not in pathlib.Path(f"/proc/{found.pid}/cmdline").read_bytes():
-                    time.sleep(0.01)
+            known = pathlib.Path(f"/proc/{found.pid}/cmdline")
+            assert eventually(lambda: title.encode() in known.read_bytes(), ENDLESS_SECONDS)
             yield found
         finally:
             found.stdin.close()
