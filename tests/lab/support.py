@@ -290,8 +290,8 @@ class Lab:
         return openstack.connection.Connection(config=clouds.get_one("metal3-lab")).baremetal
 
     def nodes(self):
-        """Return Ironic's nodes by the name of their host."""
-        return dict((node.name.partition("~")[2], node) for node in self.ironic().nodes(details=True))
+        """Return Ironic's nodes by the name of their host; those that Ironic made by itself have none."""
+        return dict((node.name.partition("~")[2], node) for node in self.ironic().nodes(details=True) if node.name)
 
     def describe(self):
         """Return, for a failed test, the newest run's last lines and what BMO, Ironic and the servers say."""
