@@ -81,7 +81,7 @@ options:
         choices: [UEFI, UEFISecureBoot, legacy]
       ca_cert:
         description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
-          that for all.
+          that for all; empty for those of the machine that the module runs on.
         type: path
 """
 

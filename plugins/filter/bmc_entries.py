@@ -13,7 +13,7 @@ description:
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
   - A value of an entry that has an undefined variable in it, or cannot be templated, is an error with the names of all
     such servers and variables.
-positional: names, login_only, new_password, ca_variables, acting, ca_cert
+positional: names, login_only, new_password, ca_variables, acting, ca_cert, ca_default
 options:
   login_only:
     description: Whether nothing but the address and credentials of the BMCs is in the entries.
@@ -28,19 +28,24 @@ options:
     version_added: "0.1.0"
   ca_variables:
     description:
-      - Variables that name a file with certificate authorities. The first of them that a server has is in its entry, as
-        O(metal3.baremetal.bmc_preflight#module:hosts[].ca_cert).
+      - Variables that name a file with certificate authorities. The first of them that a server has is that of its BMC;
+        an empty one stands for those of the machine that asks. Where it is another one than O(ca_cert), it is in the
+        entry, as O(metal3.baremetal.bmc_preflight#module:hosts[].ca_cert).
       - Not when O(ca_cert) is another one than the variables of O(acting) say. The play gives it then, and it is that
         of all servers.
     type: list
     elements: str
     default: []
   acting:
-    description: The server with whose variables the task runs; needed for O(ca_variables).
+    description: The host with whose variables the task runs; needed for O(ca_variables).
     type: str
   ca_cert:
     description: The file that counts in the task; anything but a text for none.
     type: raw
+  ca_default:
+    description: The file of hosts that have none of O(ca_variables), by default none.
+    type: str
+    default: ""
 extends_documentation_fragment:
   - metal3.baremetal.named_hosts
 author:
@@ -67,7 +72,8 @@ LOGIN_OPTIONS = ("name", "bmc")
 OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 
-def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variables=(), acting=None, ca_cert=None):
+def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variables=(), acting=None, ca_cert=None,
+                ca_default=""):
     """Return the entries of the named servers; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
@@ -78,7 +84,8 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
             if option.partition(".")[0] in options]
     # What omits an option is an object of its own.
     counts = str(ca_cert) if isinstance(ca_cert, str) else ""
-    own_counts = bool(ca_variables) and counts == _first(named_hosts.Noting(hostvars[acting]), ca_variables)
+    own_counts = bool(ca_variables) and counts == _first(
+        named_hosts.Noting(hostvars[acting]), ca_variables, ca_default)
     for name in names:
         variables = named_hosts.Noting(hostvars[name])
         entry = host_inventory.entry(name, variables)
@@ -86,8 +93,8 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
         if value is not None:
             entry["bmc"] = dict(entry.get("bmc") or {}, new_password=value)
         found.append(dict((option, entry[option]) for option in options if option in entry))
-        authorities = _first(variables, ca_variables) if own_counts else ""
-        if authorities:
+        authorities = _first(variables, ca_variables, ca_default) if own_counts else counts
+        if authorities != counts:
             found[-1]["ca_cert"] = authorities
         # Others are not of the entry.
         unknown[name] = dict((variable, why) for variable, why in variables.unknown.items()
@@ -96,9 +103,9 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
     return found
 
 
-def _first(variables, names):
-    """Return the value of the first variable that is set, empty for none."""
-    return next((str(value) for value in map(variables.get, names) if value), "")
+def _first(variables, names, default):
+    """Return the value of the first variable that is there, as a role's default takes it."""
+    return next((str(variables[name] or "") for name in names if name in variables), default)
 
 
 class FilterModule:

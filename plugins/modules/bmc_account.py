@@ -57,6 +57,10 @@ options:
           disable_certificate_verification:
             description: Whether any certificate is taken.
             type: bool
+      ca_cert:
+        description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
+          O(ca_cert); empty for those of the machine that the module runs on.
+        type: path
   confirm:
     description:
       - The number of hosts whose BMC gets another password, or their names with commas between. Hosts whose BMC has the

@@ -68,6 +68,10 @@ options:
           disable_certificate_verification:
             description: Whether any certificate is taken.
             type: bool
+      ca_cert:
+        description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
+          O(bmc_ca_cert); empty for those of the machine that the module runs on.
+        type: path
   password_file:
     description:
       - Path of a file for the passwords of hosts without O(hosts[].bmc.new_password). Those that it has are used,

@@ -28,6 +28,7 @@ def bmc_account_argument_spec() -> dict[str, dict[str, Any]]:
         hosts={"type": "list", "elements": "dict", "required": True, "options": {
             "name": {"type": "str", "required": True},
             "bmc": {"type": "dict", "required": True, "options": bmc},
+            "ca_cert": {"type": "path"},
         }},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},

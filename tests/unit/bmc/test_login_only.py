@@ -97,15 +97,20 @@ VARIABLES = ["preflight_ca_cert", "metal3_ca_file"]
 
 @pytest.mark.parametrize(("counts", "expected"), [
     # What counts for the first is its own; what the play gives counts for all.
-    ("/a", ["/a", "/b", "/c", None]), ("/given", [None] * 4), (object(), [None] * 4)])
+    ("/a", [None, "/b", "", ""]), ("/given", [None] * 4), (object(), [None] * 4)])
 def test_each_server_has_the_authorities_that_its_own_variables_name(counts, expected):
     hostvars = {"a": {"preflight_ca_cert": "/a", "metal3_ca_file": "/not"}, "b": {"metal3_ca_file": "/b"},
                 "c": {"preflight_ca_cert": "", "metal3_ca_file": "/c"}, "d": {}}
     found = bmc_entries(hostvars, list("abcd"), True, ca_variables=VARIABLES, acting="a", ca_cert=counts)
     assert [entry.get("ca_cert") for entry in found] == expected
-    # The one with whose variables the task runs has none, and its role's default is left out.
-    found = bmc_entries(hostvars, list("abcd"), True, ca_variables=VARIABLES, acting="d", ca_cert=object())
-    assert [entry.get("ca_cert") for entry in found] == ["/a", "/b", "/c", None]
+    # The one with whose variables the task runs has none, and its role's default is left out; or it is empty.
+    for acting, counts in (("d", object()), ("c", "")):
+        found = bmc_entries(hostvars, list("abcd"), True, ca_variables=VARIABLES, acting=acting, ca_cert=counts)
+        assert [entry.get("ca_cert") for entry in found] == ["/a", "/b", None, None]
+    # One that is none of the servers says what those without a file have.
+    found = bmc_entries(dict(hostvars, m={"preflight_ca_cert": "/m"}), list("abcd"), True, ca_variables=VARIABLES[:1],
+                        acting="m", ca_cert="/m", ca_default="/m")
+    assert [entry.get("ca_cert") for entry in found] == ["/a", None, "", None]
 
 
 def test_only_what_the_login_needs_is_taken_of_the_inventory():

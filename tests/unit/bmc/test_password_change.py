@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from bmc_certificates import issue
 from fakes.redfish import SESSIONS, FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords import accounts
@@ -47,8 +48,9 @@ class Bmc(FakeRedfish):
     :param lost: whether the answer to a change is lost
     """
 
-    def __init__(self, layout="dell", password=OLD, refuses=None, ignores=lambda text: text, tag=None, lost=False):
-        super().__init__(openbmc() if layout == "openbmc" else tree(layout), password=password)
+    def __init__(self, layout="dell", password=OLD, refuses=None, ignores=lambda text: text, tag=None, lost=False,
+                 certificate=None):
+        super().__init__(openbmc() if layout == "openbmc" else tree(layout), password=password, certificate=certificate)
         self.refuses, self.ignores, self.tag, self.lost = refuses, ignores, tag, lost
         self.patches = []
         if tag:
@@ -365,6 +367,22 @@ def test_hosts_of_one_account_are_changed_once_and_together():
         assert len(bmc.patches) == 1 and [found["status"] for found in result["hosts"]] == ["changed"] * 2
         text = refused(host(bmc, "a"), host(bmc, "b", new="another-new-word"), host(bmc, "c", password="x"))
         assert "another password than that of a" in text and text.count("\n") == 2
+
+
+def test_hosts_of_one_account_trust_its_bmc_alike():
+    with Bmc() as bmc:
+        text = refused(host(bmc), dict(host(bmc, "b"), ca_cert="/b"))
+        assert "b: ca_cert: found another file than that of a, expected the same one" in text and bmc.logins == []
+
+
+def test_a_bmc_is_verified_by_the_authorities_of_its_own_host(tmp_path):
+    paths, signer = issue(tmp_path, "rack1")
+    other = issue(tmp_path, "rack2")[0]
+    with Bmc(certificate=issue(tmp_path, "bmc", issuer=signer)[0]) as bmc:
+        found = host(bmc)
+        found["bmc"]["address"] = found["bmc"]["address"].replace("redfish+http:", "redfish:")
+        refused(dict(found, ca_cert=other[0]))
+        assert bmc.logins == [] and run(dict(found, ca_cert=paths[0]))["changed"] and bmc.password == NEW
 
 
 def test_a_repeated_name_is_refused():

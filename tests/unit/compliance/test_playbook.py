@@ -9,6 +9,7 @@ import os
 import sys
 
 import pytest
+from bmc_certificates import issue
 from fakes.ansible_process import ansible_playbook
 from fakes.api_server import ApiServer, kubeconfig_of
 from fakes.redfish import FakeRedfish, tree
@@ -59,7 +60,6 @@ OF_OTHERS = [
      "compliance_firmware_catalogue: found nothing, which would count for all servers of the run, and rack2.yml for "
      "h2"),
     ({}, {"compliance_cabling_file": "rack1.yml"}, "compliance_cabling_file: found rack1.yml"),
-    ({"metal3_ca_file": "rack2.pem"}, {"metal3_ca_file": "rack1.pem"}, "metal3_ca_file: found rack1.pem"),
     ({"compliance_strict": True}, {}, "compliance_strict: found false"),
 ]
 
@@ -83,10 +83,23 @@ def test_a_run_that_begins_later_compares_no_servers_of_two_planes(compliance):
     assert not succeeded and "found servers of several planes or namespaces" in output, output
 
 
-def test_an_authority_of_the_playbooks_own_is_the_same_for_all(compliance):
-    second = dict(HOST, metadata={"name": "h2", "namespace": "metal3"})
-    with ApiServer([HOST, second]) as server:
-        output, succeeded = compliance(
-            server, "redfish://192.0.2.11", {"settings": {"A": "b"}}, {"h2": {"metal3_ca_file": "rack2.pem"}},
-            compliance_ca_cert="site.pem")
-    assert succeeded, output
+@pytest.mark.parametrize("first, second, given, expected", [
+    ({"metal3_ca_file": "rack1"}, {"compliance_ca_cert": "rack2", "metal3_ca_file": "rack1"}, {}, True),
+    # What the first server trusts is not what another one does.
+    ({"metal3_ca_file": "rack2"}, {"metal3_ca_file": "rack1"}, {}, False),
+    ({"metal3_ca_file": "rack2"}, {}, {}, False),
+    ({}, {"metal3_ca_file": "rack1"}, {"compliance_ca_cert": "rack2"}, True)])
+def test_a_bmc_is_verified_by_the_authorities_of_its_own_server(
+        compliance, tmp_path, first, second, given, expected):
+    """The first server's BMC is not asked; that of the second has a certificate of the second rack's authority."""
+    signers = dict((rack, issue(tmp_path, rack)[1]) for rack in ("rack1", "rack2"))
+    leaf = issue(tmp_path, "bmc", issuer=signers["rack2"])[0]
+    first, second, given = (dict((name, str(tmp_path / f"{rack}.crt")) for name, rack in variables.items())
+                            for variables in (first, second, given))
+    other = dict(HOST, metadata={"name": "h2", "namespace": "metal3"})
+    with ApiServer([HOST, other]) as server, FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        address = f"redfish://127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1"
+        expectation = {"certificate": {"days_minimum": 1}}
+        output, succeeded = compliance(server, address, {"settings": {"A": "b"}},
+                                       {"h2": dict(second, bmh_expected=expectation)}, first, **given)
+    assert succeeded == bool(bmc.logins) == expected, output

@@ -10,6 +10,7 @@ import os
 import stat
 
 import pytest
+from bmc_certificates import issue
 from fakes.kubernetes import Server
 from fakes.redfish import FakeRedfish, tree
 from fakes.silence import away, falls_silent
@@ -33,8 +34,8 @@ def encoded(text):
 class Bmc(FakeRedfish):
     """A BMC whose passwords can be replaced; ``now`` is called when one was."""
 
-    def __init__(self, password=OLD, refuses=False, now=lambda: None):
-        super().__init__(tree("dell"), password=password)
+    def __init__(self, password=OLD, refuses=False, now=lambda: None, certificate=None):
+        super().__init__(tree("dell"), password=password, certificate=certificate)
         self.refuses, self.now, self.patches = refuses, now, 0
 
     def change(self, path, body, condition):
@@ -55,10 +56,11 @@ class Site:
         self.entries = []
         self.folder = folder
 
-    def add(self, name, bmc, secret="", password=OLD, new=NEW, path="1", entry=True, **status):
+    def add(self, name, bmc, secret="", password=OLD, new=NEW, path="1", entry=True, ca_cert=None, **status):
         """Add a host; its Secret unless there is one of that name."""
         secret = secret or f"{name}-bmc-secret"
-        address = f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/{path}"
+        scheme = "redfish+http" if ca_cert is None else "redfish"
+        address = f"{scheme}://127.0.0.1:{bmc.port}/redfish/v1/Systems/{path}"
         self.server.objects["BareMetalHost", name] = {
             "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
             "metadata": {"name": name, "namespace": "metal3", "uid": name, "resourceVersion": "1"},
@@ -71,7 +73,7 @@ class Site:
                 "labels": {"environment.metal3.io": "baremetal"}},
             "data": {"username": encoded("admin"), "password": encoded(password)}})
         if entry:
-            self.entries.append({"name": name, "bmc": {"address": address, "new_password": new}})
+            self.entries.append({"name": name, "bmc": {"address": address, "new_password": new}, "ca_cert": ca_cert})
 
     def password(self, secret):
         return base64.b64decode(self.server.objects["Secret", secret]["data"]["password"]).decode()
@@ -139,6 +141,40 @@ def test_a_run_goes_on_where_another_one_ended(site, on_bmc, in_secret):
         result = site.run()
         assert bmc.password == site.password("h1-bmc-secret") == NEW
         assert bmc.wrong_logins() == ((on_bmc, in_secret) == (NEW, OLD)) and result["changed"] == (in_secret == OLD)
+
+
+@pytest.fixture
+def racks(tmp_path):
+    """Two pairs of a file with an authority, and a certificate that it has signed."""
+    found = []
+    for name in ("rack1", "rack2"):
+        paths, signer = issue(tmp_path, name)
+        found.append((paths[0], issue(tmp_path, f"{name}-bmc", issuer=signer)[0]))
+    return found
+
+
+@pytest.mark.parametrize("on_bmc", [OLD, NEW])
+def test_each_bmc_is_verified_by_the_authority_of_its_own_server(site, racks, on_bmc):
+    """Also where a run that was killed is gone on with, which keeps no authority."""
+    with Bmc(on_bmc, certificate=racks[0][1]) as first, Bmc(on_bmc, certificate=racks[1][1]) as second:
+        site.add("h1", first, ca_cert=racks[0][0])
+        site.add("h2", second, ca_cert=racks[1][0])
+        assert [host["error"] for host in site.run()["hosts"]] == ["", ""]
+        assert first.password == second.password == NEW and site.password("h2-bmc-secret") == NEW
+
+
+def test_a_bmc_that_only_the_authority_of_another_rack_vouches_for_gets_no_password(site, racks):
+    with Bmc(certificate=racks[0][1]) as bmc:
+        site.add("h1", bmc, ca_cert=racks[1][0])
+        assert "tls: unable to get local issuer certificate" in site.refused() and bmc.logins == []
+
+
+def test_hosts_that_share_an_account_trust_its_bmc_alike(site, racks):
+    with Bmc(certificate=racks[0][1]) as bmc:
+        for name, (ca_cert, dummy) in zip(("h1", "h2"), racks):
+            site.add(name, bmc, ca_cert=ca_cert)
+        text = site.refused()
+        assert "h2: ca_cert: found another file than that of h1, expected the same one" in text and bmc.logins == []
 
 
 def test_check_mode_changes_nothing(site, bmc, tmp_path):

@@ -25,6 +25,7 @@ from .accounts import (
     Outcome,
     Wanted,
     advice,
+    authority_problems,
     group_problems,
     look_problem,
     password_problem,
@@ -53,7 +54,7 @@ class AccountRun:
     def run(self, hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Do it all and return the module's result.
 
-        :param hosts: entries with ``name`` and ``bmc``
+        :param hosts: entries with ``name``, ``bmc`` and ``ca_cert``
         :raises RefusedError: when an entry is wrong, an account can not be changed, or the number was not repeated;
             nothing was changed then
         """
@@ -107,9 +108,10 @@ class AccountRun:
             if address is not None:
                 wrong = password_problem(host["name"], address, bmc["username"], bmc["new_password"])
                 problems += [wrong] if wrong else []
-                read.append({"name": host["name"], "address": address, "bmc": bmc, "new": bmc["new_password"]})
+                read.append({"name": host["name"], "address": address, "bmc": bmc, "new": bmc["new_password"],
+                             "ca_cert": host.get("ca_cert")})
         groups = connected(read, lambda item: [(*item["address"].bmc, item["bmc"]["username"])])
-        problems += [problem for group in groups for problem in group_problems(group)]
+        problems += [problem for group in groups for problem in group_problems(group) + authority_problems(group)]
         problems += [
             Problem(CODE, item["name"], "bmc.password", f"another password than that of {group[0]['name']}",
                     "the same one: both are reached by one account", "correct one of them")
@@ -119,7 +121,8 @@ class AccountRun:
             raise RefusedError(problems, self._names)
         return [Wanted(tuple(item["name"] for item in group), group[0]["address"], group[0]["bmc"]["username"],
                        tried(group[0]["new"], group[0]["bmc"]["password"]), group[0]["new"],
-                       bool(group[0]["bmc"].get("disable_certificate_verification"))) for group in groups]
+                       bool(group[0]["bmc"].get("disable_certificate_verification")), group[0]["ca_cert"])
+                for group in groups]
 
 
 def parsed(name: str, text: str | None) -> tuple[bmc_address.BmcAddress | None, list[Problem]]:

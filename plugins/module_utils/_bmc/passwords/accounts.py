@@ -41,6 +41,7 @@ class Wanted(NamedTuple):
     :ivar passwords: those to be tried, the likeliest first, at most two
     :ivar new: the password that it is to have
     :ivar any_certificate: whether any certificate is taken
+    :ivar ca_cert: as a Target has it
     """
 
     names: tuple[str, ...]
@@ -49,6 +50,7 @@ class Wanted(NamedTuple):
     passwords: tuple[str, ...]
     new: str
     any_certificate: bool
+    ca_cert: str | None
 
     @property
     def secrets(self) -> set[str]:
@@ -124,6 +126,18 @@ def group_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:
     return [Problem(CODE, host["name"], NEW_FIELD, f"another password than that of {first['name']}",
                     "the same one: both are reached by one account, or have one Secret", "give both the same")
             for host in hosts[1:] if host["new"] != first["new"]]
+
+
+def authority_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """Return what is wrong with hosts that are reached by one account: one login cannot be verified in several ways.
+
+    :param hosts: dicts with ``name`` and ``ca_cert``
+    """
+    first = hosts[0]
+    return [Problem(CODE, host["name"], "ca_cert", f"another file than that of {first['name']}",
+                    "the same one: both are reached by one account",
+                    "give both the same (metal3_ca_file in an inventory)")
+            for host in hosts[1:] if host["ca_cert"] != first["ca_cert"]]
 
 
 def policy_error(service: Mapping[str, Any], password: str) -> str:

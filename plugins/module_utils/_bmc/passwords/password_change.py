@@ -88,7 +88,8 @@ class PasswordChange:
         return outcome._replace(text=_clean(wanted, outcome.text))
 
     def _session(self, wanted: Wanted, password: str, work: Any) -> tuple[dict[str, Any], Any]:
-        target = Target(wanted.names[0], wanted.address, wanted.username, password, wanted.any_certificate)
+        target = Target(wanted.names[0], wanted.address, wanted.username, password, wanted.any_certificate,
+                        wanted.ca_cert)
         return in_session(target, self._settings, work)
 
     def _look(self, wanted: Wanted) -> Look:

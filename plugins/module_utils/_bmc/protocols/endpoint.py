@@ -24,7 +24,7 @@ def probe(host: str, port: int, ca_cert: str | None, uses_tls: bool, timeout_sec
 
     :param host: host name or IP address
     :param port: TCP port
-    :param ca_cert: path of a file with the certificate authorities, None for the system's
+    :param ca_cert: path of a file with the certificate authorities, None or empty for the system's
     :param uses_tls: whether to go on with a TLS handshake
     :param timeout_seconds: for the connection, and again for the handshake
     :returns: ``{"reached", "error", "connect_seconds", "tls"}``; ``tls`` is empty, or ``{"verified", "error",
@@ -46,7 +46,7 @@ def probe(host: str, port: int, ca_cert: str | None, uses_tls: bool, timeout_sec
 def trust(ca_cert: str | None) -> str | bool:
     """Return what ``requests`` is to verify with, the same that :func:`probe` verifies with.
 
-    :param ca_cert: path of a file, None for the system's
+    :param ca_cert: path of a file, None or empty for the system's
     """
     if ca_cert:
         return ca_cert

@@ -20,7 +20,7 @@ from .redfish import RedfishClient, RedfishError
 from .survey import Walk
 
 # name: of the host; address: a BmcAddress; username, password: texts or None; any_certificate: take any certificate;
-# ca_cert: path, None for that of the Settings.
+# ca_cert: path, empty for the system's, None for that of the Settings.
 Target = namedtuple("Target", ["name", "address", "username", "password", "any_certificate", "ca_cert"],
                     defaults=[None])
 # ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
@@ -162,7 +162,7 @@ def in_session(target: Target, settings: Settings, work: Callable[..., Any],
     def ended(stage: str, kind: str, text: str) -> tuple[dict[str, Any], None]:
         return dict(common, error=_error(stage, kind, text)), None
 
-    authorities = target.ca_cert or settings.ca_cert
+    authorities = settings.ca_cert if target.ca_cert is None else target.ca_cert
     probed = endpoint.probe(target.address.host, target.address.effective_port, authorities,
                             target.address.uses_tls, settings.connect_timeout_seconds)
     common.update(reached=probed["reached"], connect_seconds=probed["connect_seconds"], tls=probed["tls"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._bmc.passwords.accounts import Look, Wanted, group_problems, password_problem, tried
+from ..._bmc.passwords.accounts import Look, Wanted, authority_problems, group_problems, password_problem, tried
 from ..._common.matching.connected import connected
 from ..._common.problems.problem import Problem
 from . import rotation_rules as rules
@@ -18,9 +18,9 @@ NOT_BEGUN = "not begun: a host of an earlier batch failed"
 class Group:
     """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
 
-    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
-        ``secret`` (its name), ``namespace``, ``new`` and ``claimed`` (the new password of an earlier rotation that has
-        not ended, empty without one)
+    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``ca_cert``, ``username``, ``stored`` (the password in the
+        Secret), ``secret`` (its name), ``namespace``, ``new`` and ``claimed`` (the new password of an earlier rotation
+        that has not ended, empty without one)
     :ivar claimed: the new password of an earlier rotation that has not ended, where it is not theirs; else empty
     :ivar may_count: whether a BMC may have the new password
     """
@@ -44,6 +44,10 @@ class Group:
         found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in self.hosts]
         return [problem for problem in found if problem] + group_problems(self.hosts)
 
+    def authority_problems(self) -> list[Problem]:
+        """Return what is wrong with the authorities by which the BMCs are verified."""
+        return [problem for shared in _by_account(self.hosts) for problem in authority_problems(shared)]
+
     def has_claimed(self) -> bool:
         """Return whether a BMC has the password of an earlier rotation that has not ended."""
         return bool(self.claimed) and any(look.works == self.claimed for look in self.looks)
@@ -60,14 +64,18 @@ class Group:
             rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
 
 
+def _by_account(hosts: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    return connected(hosts, lambda host: [(*host["address"].bmc, host["username"])])
+
+
 def _accounts(hosts: Sequence[Mapping[str, Any]], claimed: str) -> list[Wanted]:
     accounts = []
-    for shared in connected(hosts, lambda host: [(*host["address"].bmc, host["username"])]):
+    for shared in _by_account(hosts):
         first = shared[0]
         present = [host["stored"] for host in shared] + [host["bmc"].get("password") for host in shared]
         accounts.append(Wanted(
             tuple(host["name"] for host in shared), first["address"], first["username"],
             # Of an earlier rotation that has not ended, the BMC may have the password; that of this one it has not yet.
             tried(claimed or first["new"], *present), first["new"],
-            bool(first["bmc"].get("disable_certificate_verification"))))
+            bool(first["bmc"].get("disable_certificate_verification")), first["ca_cert"]))
     return accounts

@@ -39,6 +39,7 @@ def host_bmc_credentials_argument_spec() -> dict[str, dict[str, Any]]:
         hosts={"type": "list", "elements": "dict", "required": True, "options": {
             "name": {"type": "str", "required": True},
             "bmc": {"type": "dict", "required": True, "options": bmc},
+            "ca_cert": {"type": "path"},
         }},
         password_file={"type": "path", "no_log": False},
         password_length={"type": "int", "default": 20, "no_log": False},

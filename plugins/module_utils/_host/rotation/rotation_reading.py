@@ -59,7 +59,8 @@ class RotationReading:
             address, found = parsed(host["name"], (host.get("bmc") or {}).get("address"))
             problems += found
             if address is not None:
-                hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"]})
+                hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"],
+                              "ca_cert": host.get("ca_cert")})
         if self.file:
             problems += self.file.read()
         if problems:
@@ -86,7 +87,7 @@ class RotationReading:
         others = self._others(groups, elsewhere)
         problems += [problem for group in groups for problem in rules.check_others(group.hosts, others)]
         for group in groups:
-            problems += group.password_problems()
+            problems += group.password_problems() + group.authority_problems()
         if problems:
             raise RefusedError(problems, self._names)
         return groups
