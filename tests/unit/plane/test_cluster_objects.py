@@ -79,18 +79,24 @@ def test_what_is_needed_comes_first_and_the_inventory_last():
         ["Deployment"], ["ValidatingWebhookConfiguration"], ["Provider"]]
 
 
-def test_definitions_are_made_while_certificates_are_issued_and_the_operator_starts_before_the_others():
+def test_the_operator_starts_before_other_parts_and_what_their_pods_refer_to_is_made_meanwhile():
     operator = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "operator", "namespace": "bmo"}}
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "account", "namespace": "bmo"}}
+    # Of no part: what is applied with them.
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mounted", "namespace": "bmo"}}
     definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
                   "metadata": {"name": "baremetalhosts.metal3.io"}, "spec": {"group": "metal3.io"}}
     host = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {"name": "h", "namespace": "x"}}
-    items = [item for item in shipped() if item["kind"] != "CustomResourceDefinition"]
-    waves = order.quick_waves([*items, host, definition, operator], lambda obj: {
-        "operator": "bmo", "baremetalhosts.metal3.io": "bmo", "h": ""}.get(obj["metadata"]["name"], "ipam"))
+    items = shipped()
+    find(items, "CustomResourceDefinition")["spec"]["group"] = "ipam.metal3.io"
+    waves = order.quick_waves([*items, host, definition, operator, account, secret], lambda obj: {
+        "operator": "bmo", "account": "bmo", "baremetalhosts.metal3.io": "bmo", "h": "", "mounted": ""}.get(
+            obj["metadata"]["name"], "ipam"))
     assert [sorted(kinds(wave)) for wave in waves] == [
-        ["Namespace"], ["Certificate", "ClusterRole", "ClusterRoleBinding", "Issuer"], ["CustomResourceDefinition"],
-        ["Deployment"], ["Deployment"], ["BareMetalHost"], ["ValidatingWebhookConfiguration"], ["Provider"]]
-    assert [wave[0]["metadata"]["name"] for wave in waves[3:5]] == ["operator", "ipam-controller-manager"]
+        ["Namespace"], ["CustomResourceDefinition", "Secret", "ServiceAccount"], ["Deployment"],
+        ["Certificate", "ClusterRole", "ClusterRoleBinding", "Issuer"], ["CustomResourceDefinition"], ["Deployment"],
+        ["BareMetalHost"], ["ValidatingWebhookConfiguration"], ["Provider"]]
+    assert [waves[number][0]["metadata"]["name"] for number in (2, 5)] == ["operator", "ipam-controller-manager"]
 
 
 def test_manifests_are_not_changed_and_what_the_server_fills_in_is_left_out():

@@ -69,7 +69,7 @@ class Components(ComponentsRun):
         result.update(fits)
         if self.params["wait"] and not self.check_mode:
             deadline = self.clock() + self.seconds_left
-            self.wait_for(self._awaited)
+            self.wait_for(self._awaited, CERTIFICATE_SECONDS)
             result["seconds"] = self.wait(self.seconds_left)
             result["seconds"] += webhook_questions.ask(self, deadline, self.parts)
             result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
@@ -93,13 +93,16 @@ class Components(ComponentsRun):
         """Wait for what the pods of a wave need, and before other waves for all definitions.
 
         A pod that misses its Secret is tried again only after longer and longer pauses, and so is a controller that
-        misses its kinds.
+        misses its kinds. The operator's pod may wait for its Secret: kubelet's probes are counted from when it has the
+        pod, not from when the container runs, and certificates are issued before the first of them.
         """
         kinds = set(entry.resource.kind for entry in entries)
         if "Deployment" in kinds:
             parts = set(self.part_of.get(entry.title) for entry in entries)
+            needed = {order.DEFINITION} if parts == {order.FIRST} else {order.DEFINITION, _ISSUED}
             parts.update(*(part.needs for part in self.parts if part.name in parts))
-            due = [entry for entry in self._awaited if self.part_of.get(entry.title) in parts]
+            due = [entry for entry in self._awaited
+                   if entry.resource.kind in needed and self.part_of.get(entry.title) in parts]
         elif order.DEFINITION in kinds:
             due = []
         else:

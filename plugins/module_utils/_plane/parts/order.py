@@ -14,37 +14,40 @@ from .catalogue import CORE_LABEL
 Object = dict[str, Any]
 
 DEFINITION = "CustomResourceDefinition"
-# Upstream's probe asks it for the first time after ten seconds, in which the others come up.
-_FIRST = "bmo"
+# Upstream's probe asks it for the first time after ten seconds, and again only after ten more: the others are up by then.
+FIRST = "bmo"
 
 
 def quick_waves(objects: list[Object], part_of: Callable[[Object], str]) -> list[list[Object]]:
     """Return objects in the order of a quick installation; none of the lists is empty.
 
-    Namespaces; what pods refer to, so that certificates are issued while definitions are made; definitions; the
-    Deployment of which the probe takes longest; the others; objects of the kinds that are defined here; webhooks;
-    clusterctl's inventory.
+    Namespaces; what the pods of the operator refer to, and its definitions; its Deployment, of which the probe takes
+    longest; what other pods refer to, so that certificates are issued while definitions are made; other definitions;
+    other Deployments; objects of the kinds that are defined here; webhooks; clusterctl's inventory.
 
     :param objects: list of objects
-    :param part_of: callable that takes an object and returns the name of its part
+    :param part_of: callable that takes an object and returns the name of its part, empty for one of none
     """
     groups = set(obj["spec"]["group"] for obj in objects if obj["kind"] == DEFINITION)
-    result: list[list[Object]] = [[], [], [], [], [], [], [], []]
-    # What others wait for is made first.
-    for obj in sorted(objects, key=lambda obj: part_of(obj) != _FIRST):
+    result: list[list[Object]] = [[], [], [], [], [], [], [], [], []]
+    for obj in objects:
         result[_quick_wave(obj, part_of(obj), groups)].append(obj)
     return [wave for wave in result if wave]
 
 
 def _quick_wave(obj: Object, part: str, groups: set[str]) -> int:
+    first = part == FIRST
     if obj["kind"] == DEFINITION:
-        return 2
+        return 1 if first else 4
     if obj["kind"] == "Deployment":
-        return 3 if part == _FIRST else 4
+        return 2 if first else 5
     wave = _wave(obj)
-    if wave == 1 and group_of(obj) in groups:
-        return 5
-    return wave if wave < 2 else 3 + wave
+    if wave != 1:
+        return wave if wave < 1 else 4 + wave
+    if group_of(obj) in groups:
+        return 6
+    # What belongs to no part may be a Secret that its pods mount.
+    return 1 if first or not part else 3
 
 
 def waves(objects: list[Object]) -> list[list[Object]]:
