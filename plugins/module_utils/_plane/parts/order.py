@@ -14,7 +14,7 @@ from .catalogue import CORE_LABEL
 Object = dict[str, Any]
 
 DEFINITION = "CustomResourceDefinition"
-# Upstream's probe asks it for the first time after ten seconds, and again only after ten more: the others are up by then.
+# Upstream's probe asks it first after ten seconds, and again only ten later: the others are up by then.
 FIRST = "bmo"
 
 
