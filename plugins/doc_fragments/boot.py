@@ -69,5 +69,23 @@ options:
         its agent has fallen silent, with the credentials of its Secret, and the server of its image for the size of
         that.
         Where neither answers, the wait goes on without them.
+      - With O(boot_bmc_ca_files) it is for image servers alone.
     type: path
+  boot_bmc_ca_files:
+    description:
+      - By which authorities the BMC of each host is verified, where hosts have different ones. The filter
+        P(metal3.baremetal.bmc_authorities#filter) makes it of an inventory.
+      - A BMC without a file, and one whose file cannot be read, is not asked for power, unless its certificate is not
+        verified (C(disableCertificateVerification) of the host, or an address without TLS).
+    type: dict
+    suboptions:
+      hosts:
+        description: Paths of files as O(boot_ca_file), by the name of the BareMetalHost; an empty one stands for those
+          of the system, null for none.
+        type: dict
+        default: {}
+      others:
+        description: The file of hosts that are not in O(boot_bmc_ca_files.hosts); an empty one stands for those of the
+          system.
+        type: path
 """

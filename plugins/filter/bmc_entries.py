@@ -77,14 +77,14 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
     """Return the entries of the named servers; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _own_authorities as own_authorities
 
     named_hosts.require("bmc_entries", hostvars, names)
     options, found, unknown = LOGIN_OPTIONS if login_only else OPTIONS, [], {}
     read = [variable for option, variable in host_inventory.field_names().items()
             if option.partition(".")[0] in options]
-    # What omits an option is an object of its own.
-    counts = str(ca_cert) if isinstance(ca_cert, str) else ""
-    own_counts = bool(ca_variables) and counts == _first(
+    counts = own_authorities.counting(ca_cert)
+    own_counts = bool(ca_variables) and counts == own_authorities.first(
         named_hosts.Noting(hostvars[acting]), ca_variables, ca_default)
     for name in names:
         variables = named_hosts.Noting(hostvars[name])
@@ -93,7 +93,7 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
         if value is not None:
             entry["bmc"] = dict(entry.get("bmc") or {}, new_password=value)
         found.append(dict((option, entry[option]) for option in options if option in entry))
-        authorities = _first(variables, ca_variables, ca_default) if own_counts else counts
+        authorities = own_authorities.first(variables, ca_variables, ca_default) if own_counts else counts
         if authorities != counts:
             found[-1]["ca_cert"] = authorities
         # Others are not of the entry.
@@ -101,11 +101,6 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False, ca_variab
                              if variable in (*read, NEW_PASSWORD, *ca_variables))
     named_hosts.require_known("bmc_entries", unknown)
     return found
-
-
-def _first(variables, names, default):
-    """Return the value of the first variable that is there, as a role's default takes it."""
-    return next((str(variables[name] or "") for name in names if name in variables), default)
 
 
 class FilterModule:

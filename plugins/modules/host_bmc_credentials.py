@@ -66,11 +66,12 @@ options:
             description: Name of a Secret. It has no effect, the BareMetalHost names it.
             type: str
           disable_certificate_verification:
-            description: Whether any certificate is taken.
+            description: Whether any certificate is taken, for all hosts that are reached by one account the same.
             type: bool
       ca_cert:
         description: File with the certificate authorities that vouch for the certificate of its BMC, in place of
-          O(bmc_ca_cert); empty for those of the machine that the module runs on.
+          O(bmc_ca_cert); empty for those of the machine that the module runs on. Hosts that are reached by one account
+          have the same.
         type: path
   password_file:
     description:

@@ -156,8 +156,8 @@ class MachinePlanes:
 
     def __init__(self, hostvars: Any, machines: Iterable[str]) -> None:
         # The kubeconfigs of the planes that each machine names.
-        self._named = dict((name, {_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
-                                                            _kubeconfig_of(hostvars[name])) if text})
+        self._named = dict((name, {normal_path(text) for text in (named_hosts.cluster_plane_of(hostvars[name]),
+                                                                  _kubeconfig_of(hostvars[name])) if text})
                            for name in machines)
 
     def of_cluster(self, cluster: Any) -> list[str]:
@@ -165,7 +165,7 @@ class MachinePlanes:
 
         :param cluster: variables of the inventory host that stands for the cluster
         """
-        wanted = _path(named_hosts.cluster_plane_of(cluster))
+        wanted = normal_path(named_hosts.cluster_plane_of(cluster))
         if not any(wanted in found for found in self._named.values()):
             return list(self._named)
         return [name for name, found in self._named.items() if wanted in found or not found]
@@ -184,5 +184,6 @@ def machines_of(hostvars: Any, machines: Iterable[str], cluster: Any) -> list[st
     return MachinePlanes(hostvars, machines).of_cluster(cluster)
 
 
-def _path(text: str) -> str:
+def normal_path(text: str) -> str:
+    """Return the one spelling of a path, empty for an empty one."""
     return os.path.normpath(os.path.expanduser(text)) if text else ""

@@ -4,7 +4,6 @@
 """Running the modules bmc_info, bmc_preflight and bmc_media_check."""
 from __future__ import annotations
 
-import ssl
 from typing import Any
 
 from .._common.module import Module
@@ -19,6 +18,7 @@ from .._metal3.ironic_place import POD_OPTIONS
 from .addresses.names import names_for
 from .preflight import service as bmc_service
 from .preflight import table as bmc_table
+from .protocols import endpoint
 from .protocols.gather import Settings
 from .protocols.redfish import HAS_SUSHY
 from .virtual_media.media_checks import url_problem
@@ -71,11 +71,10 @@ def settings(module: Module, authorities: str = "ca_cert") -> Settings:
         if host.get("ca_cert"):
             named.setdefault(host["ca_cert"], (host["name"], "ca_cert"))
     for path, (subject, option) in named.items():
-        try:
-            ssl.create_default_context(cafile=path)
-        except OSError as exc:
+        why = endpoint.unreadable(path)
+        if why:
             problems.append(Problem("ca-cert-invalid", subject, option, shown(path),
-                                    f"a file with certificates ({exc})",
+                                    f"a file with certificates ({why})",
                                     "name a PEM file of the machine that asks (metal3_ca_file in an inventory), or "
                                     "leave it out for the system's"))
     if problems:

@@ -4,11 +4,12 @@
 """Asks the BMCs of hosts whose agent has fallen silent for power, with the credentials that the operator has."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._bmc.addresses import address as bmc_address
-from .._bmc.protocols import power
+from .._bmc.protocols import endpoint, power
 from .._bmc.protocols.gather import Settings, Target
 from .._bmc.protocols.redfish import HAS_SUSHY
 from .._kube.api.client import KubeClient
@@ -29,7 +30,7 @@ TEXTS = {
 class PowerQuestion:
     """Reads credentials and asks BMCs; what keeps it from that is no failure, and leaves the power unknown.
 
-    :param params: the module's parameters: connection options of Kubernetes, ``boot_ca_file``
+    :param params: the module's parameters: connection options of Kubernetes, ``boot_ca_file``, ``boot_bmc_ca_files``
     :param connect: callable that takes them and returns a KubeClient
     """
 
@@ -44,7 +45,7 @@ class PowerQuestion:
         """
         targets = self._targets(hosts)
         asked = [target for target in targets if target is not None]
-        answers = iter(power.states(asked, _SETTINGS._replace(ca_cert=self._params.get("boot_ca_file"))))
+        answers = iter(power.states(asked, _SETTINGS))
         return ["" if target is None else next(answers) for target in targets]
 
     def _targets(self, hosts: Sequence[dict[str, Any]]) -> list[Target | None]:
@@ -54,14 +55,31 @@ class PowerQuestion:
             client = self._connect(self._params)
         except KubeError:
             return [None] * len(hosts)
-        return [_target(client, bmh) for bmh in hosts]
+        return [_target(client, bmh, self._authorities(bmh["metadata"]["name"])) for bmh in hosts]
+
+    def _authorities(self, name: str) -> str | None:
+        """Return the file by which a host's BMC is verified, empty for those of the system, None when none is known."""
+        files = self._params.get("boot_bmc_ca_files")
+        if files is None:
+            return self._params.get("boot_ca_file") or ""
+        found = (files.get("hosts") or {}).get(name, files.get("others"))
+        return None if found is None else os.path.expanduser(os.path.expandvars(str(found)))
 
 
-def _target(client: Any, bmh: dict[str, Any]) -> Target | None:
-    """Return the BMC of a host with its account, None when it can't be asked from here."""
+def _target(client: Any, bmh: dict[str, Any], authorities: str | None) -> Target | None:
+    """Return the BMC of a host with its account, None when it can't be asked from here.
+
+    :param authorities: file by which its certificate is verified, empty for those of the system; None for no way to
+        verify it: somebody else's file could vouch for a BMC to which this host's password must not be sent
+    """
     bmc = (bmh.get("spec") or {}).get("bmc") or {}
     address, name = bmc_address.readable(bmc.get("address")), bmc.get("credentialsName")
     if address is None or not name or (address.driver.protocol != "ipmi" and not HAS_SUSHY):
+        return None
+    is_unverified = bool(bmc.get("disableCertificateVerification"))
+    if is_unverified or not address.uses_tls:
+        authorities = ""
+    elif authorities is None or endpoint.unreadable(authorities):
         return None
     try:
         secret = client.get(KNOWN["Secret"], bmh["metadata"].get("namespace"), name)
@@ -70,5 +88,4 @@ def _target(client: Any, bmh: dict[str, Any]) -> Target | None:
     username, password = (secret_data.text(secret, key) for key in ("username", "password"))
     if not username or not password:
         return None
-    return Target(bmh["metadata"]["name"], address, username, password,
-                  bool(bmc.get("disableCertificateVerification")))
+    return Target(bmh["metadata"]["name"], address, username, password, is_unverified, authorities)

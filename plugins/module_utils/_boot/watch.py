@@ -42,6 +42,8 @@ def boot_argument_spec() -> dict[str, dict[str, Any]]:
         "boot_pod": {"type": "dict", "options": POD_OPTIONS},
         "boot_consoles": {"type": "dict", "default": {}},
         "boot_ca_file": {"type": "path"},
+        "boot_bmc_ca_files": {"type": "dict", "options": {
+            "hosts": {"type": "dict", "default": {}}, "others": {"type": "path"}}},
     }
 
 

@@ -375,6 +375,23 @@ def test_hosts_of_one_account_trust_its_bmc_alike():
         assert "b: ca_cert: found another file than that of a, expected the same one" in text and bmc.logins == []
 
 
+@pytest.mark.parametrize("first, second, found", [(True, None, "false"), (True, False, "false"), (False, True, "true"),
+                                                  (None, True, "true")])
+def test_hosts_of_one_account_are_verified_alike(first, second, found):
+    """The login was that of the first of them, verified or not."""
+    with Bmc() as bmc:
+        entries = [host(bmc), host(bmc, "b")]
+        for entry, value in zip(entries, (first, second)):
+            entry["bmc"]["disable_certificate_verification"] = value
+        text = refused(*entries)
+        assert f"b: bmc.disable_certificate_verification: found {found}, expected that of a" in text, text
+        assert bmc.logins == []
+        # One that is not given is the same as false.
+        for entry, value in zip(entries, (True, True) if first else (None, False)):
+            entry["bmc"]["disable_certificate_verification"] = value
+        assert run(*entries)["changed"]
+
+
 def test_a_bmc_is_verified_by_the_authorities_of_its_own_host(tmp_path):
     paths, signer = issue(tmp_path, "rack1")
     other = issue(tmp_path, "rack2")[0]

@@ -177,6 +177,20 @@ def test_hosts_that_share_an_account_trust_its_bmc_alike(site, racks):
         assert "h2: ca_cert: found another file than that of h1, expected the same one" in text and bmc.logins == []
 
 
+@pytest.mark.parametrize("first, second, found", [(True, None, "false"), (False, True, "true"), (None, True, "true")])
+def test_hosts_that_share_an_account_are_verified_alike(site, bmc, first, second, found):
+    """The login was that of the first of them, so that a password went where the second one must not send it."""
+    for name, value in (("h1", first), ("h2", second)):
+        site.add(name, bmc)
+        site.entries[-1]["bmc"]["disable_certificate_verification"] = value
+    text = site.refused()
+    assert f"h2: bmc.disable_certificate_verification: found {found}, expected that of h1" in text, text
+    assert bmc.logins == []
+    for entry in site.entries:
+        entry["bmc"]["disable_certificate_verification"] = False if entry["name"] == "h1" else None
+    assert [host["error"] for host in site.run()["hosts"]] == ["", ""]
+
+
 def test_check_mode_changes_nothing(site, bmc, tmp_path):
     site.add("h1", bmc, new=None)
     file = tmp_path / "passwords.json"

@@ -25,11 +25,11 @@ from .accounts import (
     Outcome,
     Wanted,
     advice,
-    authority_problems,
     group_problems,
     look_problem,
     password_problem,
     tried,
+    trust_problems,
 )
 from .password_change import PasswordChange
 
@@ -111,7 +111,7 @@ class AccountRun:
                 read.append({"name": host["name"], "address": address, "bmc": bmc, "new": bmc["new_password"],
                              "ca_cert": host.get("ca_cert")})
         groups = connected(read, lambda item: [(*item["address"].bmc, item["bmc"]["username"])])
-        problems += [problem for group in groups for problem in group_problems(group) + authority_problems(group)]
+        problems += [problem for group in groups for problem in group_problems(group) + trust_problems(group)]
         problems += [
             Problem(CODE, item["name"], "bmc.password", f"another password than that of {group[0]['name']}",
                     "the same one: both are reached by one account", "correct one of them")

@@ -17,6 +17,7 @@ from ..addresses.address import BmcAddress
 
 CODE = "bmc-account"
 FIELD, NEW_FIELD = "bmc.username", "bmc.new_password"
+UNVERIFIED_FIELD = "bmc.disable_certificate_verification"
 # What the BMC did. LOST: it refused both passwords; UNPROVEN: it did not answer to a login with the new one, or with
 # the old one after it had refused the new one.
 CHANGED, UNCHANGED, REFUSED, RESTORED, UNPROVEN, LOST, FAILED = (
@@ -128,16 +129,25 @@ def group_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:
             for host in hosts[1:] if host["new"] != first["new"]]
 
 
-def authority_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:
+def trust_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:
     """Return what is wrong with hosts that are reached by one account: one login cannot be verified in several ways.
 
-    :param hosts: dicts with ``name`` and ``ca_cert``
+    :param hosts: dicts with ``name``, ``bmc`` and ``ca_cert``
     """
     first = hosts[0]
-    return [Problem(CODE, host["name"], "ca_cert", f"another file than that of {first['name']}",
-                    "the same one: both are reached by one account",
-                    "give both the same (metal3_ca_file in an inventory)")
-            for host in hosts[1:] if host["ca_cert"] != first["ca_cert"]]
+    problems = [Problem(CODE, host["name"], "ca_cert", f"another file than that of {first['name']}",
+                        "the same one: both are reached by one account",
+                        "give both the same (metal3_ca_file in an inventory)")
+                for host in hosts[1:] if host["ca_cert"] != first["ca_cert"]]
+    return problems + [
+        Problem(CODE, host["name"], UNVERIFIED_FIELD, str(_is_unverified(host)).lower(),
+                f"that of {first['name']}, {str(_is_unverified(first)).lower()}: both are reached by one account",
+                "give both the same")
+        for host in hosts[1:] if _is_unverified(host) != _is_unverified(first)]
+
+
+def _is_unverified(host: Mapping[str, Any]) -> bool:
+    return bool(host["bmc"].get("disable_certificate_verification"))
 
 
 def policy_error(service: Mapping[str, Any], password: str) -> str:

@@ -55,6 +55,18 @@ def trust(ca_cert: str | None) -> str | bool:
     return paths.cafile or paths.capath or True
 
 
+def unreadable(ca_cert: str | None) -> str:
+    """Return why no certificate can be verified with a file, empty when that can be done.
+
+    :param ca_cert: path of a file with the certificate authorities, None or empty for the system's
+    """
+    try:
+        _verifying(ca_cert)
+    except OSError as exc:
+        return str(exc)
+    return ""
+
+
 def certificate_facts(der: bytes | None) -> dict[str, Any]:
     """Return what a certificate says as plain data, times as seconds since 1970; empty without ``cryptography``.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._bmc.passwords.accounts import Look, Wanted, authority_problems, group_problems, password_problem, tried
+from ..._bmc.passwords.accounts import Look, Wanted, group_problems, password_problem, tried, trust_problems
 from ..._common.matching.connected import connected
 from ..._common.problems.problem import Problem
 from . import rotation_rules as rules
@@ -44,9 +44,9 @@ class Group:
         found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in self.hosts]
         return [problem for problem in found if problem] + group_problems(self.hosts)
 
-    def authority_problems(self) -> list[Problem]:
-        """Return what is wrong with the authorities by which the BMCs are verified."""
-        return [problem for shared in _by_account(self.hosts) for problem in authority_problems(shared)]
+    def trust_problems(self) -> list[Problem]:
+        """Return what is wrong with how the BMCs are verified."""
+        return [problem for shared in _by_account(self.hosts) for problem in trust_problems(shared)]
 
     def has_claimed(self) -> bool:
         """Return whether a BMC has the password of an earlier rotation that has not ended."""

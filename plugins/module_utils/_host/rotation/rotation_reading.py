@@ -87,7 +87,7 @@ class RotationReading:
         others = self._others(groups, elsewhere)
         problems += [problem for group in groups for problem in rules.check_others(group.hosts, others)]
         for group in groups:
-            problems += group.password_problems() + group.authority_problems()
+            problems += group.password_problems() + group.trust_problems()
         if problems:
             raise RefusedError(problems, self._names)
         return groups
