@@ -9,8 +9,8 @@ name: bmc_authorities
 short_description: Files by which a wait verifies the BMCs of servers
 version_added: "0.1.0"
 description:
-  - Returns the value for O(metal3.baremetal.baremetal_host#module:boot_bmc_ca_files). The BMC of each server is verified
-    by the certificate authorities that its own variables name.
+  - Returns the value for O(metal3.baremetal.baremetal_host#module:boot_bmc_ca_files). The BMC of each server is
+    verified by the certificate authorities that its own variables name.
   - When O(ca_cert) is another one than the variables of O(acting) say, the play gives it, and it is that of all hosts.
   - A server without any of O(variables) has those of the machine that asks.
   - A server whose value cannot be templated has none, so that its BMC is not asked.
@@ -40,8 +40,8 @@ options:
     type: raw
   cluster:
     description:
-      - Whether O(acting) stands for a cluster. Servers of another namespace, and those that name another plane, are left
-        out then.
+      - Whether O(acting) stands for a cluster. Servers of another namespace, and those that name another plane, are
+        left out then.
       - The first of O(variables) that the cluster has is that of servers without it, and of hosts that the inventory
         does not have. Its others do not count for BMCs. They are for the cluster's own connections.
     type: bool

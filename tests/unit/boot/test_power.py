@@ -105,13 +105,14 @@ def rack(tmp_path):
     ("rack1", {"hosts": {"h1": ""}, "others": "rack1"}, ""),
     ("rack2", {"hosts": {"h2": "rack2"}, "others": "rack1"}, "off"),
     # Of which nothing is known.
-    ("rack1", {"hosts": {"h2": "rack1"}}, ""), ("rack1", {"hosts": None}, ""), ("rack1", {"hosts": {"h1": None}, "others": "rack1"}, "")])
+    ("rack1", {"hosts": {"h2": "rack1"}}, ""), ("rack1", {"hosts": None}, ""),
+    ("rack1", {"hosts": {"h1": None}, "others": "rack1"}, "")])
 def test_a_bmc_is_verified_by_the_authorities_of_its_own_host(rack, one, files, answer):
-    """Those of one server counted for all: the BMC of another rack got credentials by an authority that is not its own."""
+    """Those of one server counted for all: the BMC of another rack got credentials by an authority not its own."""
     bmc, path = rack
-    files = files and dict(
-        files, **({"hosts": dict((name, path(file)) for name, file in files["hosts"].items())} if files["hosts"] else {}),
-        **({"others": path(files["others"])} if "others" in files else {}))
+    if files:
+        hosts = files["hosts"] and dict((name, path(file)) for name, file in files["hosts"].items())
+        files = {"hosts": hosts, "others": path(files.get("others"))}
     assert ask(host(bmc.port, "redfish"), boot_ca_file=path(one), boot_bmc_ca_files=files) == [answer]
     assert bool(bmc.logins) == bool(answer)
 

@@ -42,7 +42,7 @@ def test_of_whom_nothing_is_known_has_no_file():
 
 @pytest.mark.parametrize("names", ["a", None])
 def test_what_is_no_list_is_refused(names):
-    with pytest.raises(AnsibleFilterError, match="^bmc_authorities: found .*, expected a list of names"):
+    with pytest.raises(AnsibleFilterError, match=r"^bmc_authorities: found .*, expected a list of names"):
         bmc_authorities(HOSTVARS, names, OF_HOSTS, "a")
 
 
