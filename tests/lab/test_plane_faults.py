@@ -48,15 +48,16 @@ def test_a_run_that_is_killed_five_times_is_continued(lab, target, variables):
     moments = {
         "the plan": lambda: "TASK [Plan all parts]" in running.output,
         "Ironic's pod is coming": lambda: deployment(target, "ironic"),
-        "half of the definitions": lambda: len(plane_site.definitions(target)) > 5,
-        "Cluster API's pods are coming": lambda: deployment(target, "capi-controller-manager", "capi-system"),
-        "the operator's pod is coming": lambda: deployment(target, "baremetal-operator-controller-manager")}
+        "half of the operator's definitions": lambda: len(plane_site.definitions(target)) > 5,
+        "the operator's pod is coming": lambda: deployment(target, "baremetal-operator-controller-manager"),
+        "Cluster API's pods are coming": lambda: deployment(target, "capi-controller-manager", "capi-system")}
     for moment, reached in moments.items():
+        # No run before has come to the end.
+        assert deployment(target, "capm3-controller-manager", "capm3-system") is None, moment
         running = lab.start("install", extra=variables)
         eventually(reached, SECONDS, moment, interval_seconds=0.05)
         assert running.process.poll() is None, running.output
         running.kill()
-    assert deployment(target, "capm3-controller-manager", "capm3-system") is None
     install(lab, variables).ok()
     assert plane_site.not_ready(target) == []
     assert install(lab, variables).ok().changed() == 0
