@@ -19,6 +19,8 @@ from openstack.exceptions import SDKException
 from processes import kill_tree
 from support import eventually, only
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.ironic_rpc import conductor_addresses
+
 pytestmark = pytest.mark.scale
 
 # Long enough to be found with the power on its way.
@@ -34,8 +36,8 @@ def supervise(lab):
 
 def conductors(lab):
     """Return ``{conductor: program}``; Ironic names a conductor by its address."""
-    network = ".".join(map(str, (127, *divmod(lab.figures["ports"]["ironic"], 256))))
-    return dict((f"{network}.{number}", f"ironic-conductor-{number}") for number in (1, 2))
+    addresses = conductor_addresses(lab.figures["ports"]["etcd_client"])[:2]
+    return dict((address, f"ironic-conductor-{number}") for number, address in enumerate(addresses, 1))
 
 
 def alive(lab):

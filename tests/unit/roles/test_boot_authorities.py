@@ -30,10 +30,10 @@ def test_each_task_that_waits_gives_the_files_of_all_hosts(role, number):
     assert {options.get("boot_bmc_ca_files") for options in found} == {"{{ %s_boot_bmc_ca_files }}" % role}
 
 
-def files(folder, role, servers, *, acting, cluster=None, given=None, of_play=None, ironic=ASKED):
+def files(folder, role, servers, *, acting, cluster=None, given=None, of_play=None, ironic=None):
     """Return what a role gives to the module, as a task with the variables of a host has it."""
     inventory = {"all": {
-        "vars": dict(ironic, ansible_connection="local", ansible_python_interpreter="{{ ansible_playbook_python }}"),
+        "vars": dict(ASKED if ironic is None else ironic, ansible_connection="local", ansible_python_interpreter="{{ ansible_playbook_python }}"),
         "children": {"clusters": {"hosts": {"c1": cluster or {}}}, "baremetal": {"hosts": servers}}}}
     play = [{"hosts": acting, "gather_facts": False, "roles": [dict(
         {"role": f"metal3.baremetal.{role}", "when": False}, **(of_play or {}))], "post_tasks": [
