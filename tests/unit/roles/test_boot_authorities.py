@@ -32,8 +32,10 @@ def test_each_task_that_waits_gives_the_files_of_all_hosts(role, number):
 
 def files(folder, role, servers, *, acting, cluster=None, given=None, of_play=None, ironic=None):
     """Return what a role gives to the module, as a task with the variables of a host has it."""
+    variables = dict(ASKED if ironic is None else ironic, ansible_connection="local",
+                     ansible_python_interpreter="{{ ansible_playbook_python }}")
     inventory = {"all": {
-        "vars": dict(ASKED if ironic is None else ironic, ansible_connection="local", ansible_python_interpreter="{{ ansible_playbook_python }}"),
+        "vars": variables,
         "children": {"clusters": {"hosts": {"c1": cluster or {}}}, "baremetal": {"hosts": servers}}}}
     play = [{"hosts": acting, "gather_facts": False, "roles": [dict(
         {"role": f"metal3.baremetal.{role}", "when": False}, **(of_play or {}))], "post_tasks": [
