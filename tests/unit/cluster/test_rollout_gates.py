@@ -197,6 +197,49 @@ def test_a_free_host_that_is_being_maintained_is_named(plane, state, consumer, i
     assert all("BareMetalHost spare matches and is being maintained (fans), which" in line for line in warnings)
 
 
+def with_providers(plane):
+    """Let the plane say that it serves what a cluster is made of."""
+    for name in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
+        plane.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", name,
+                  spec={"versions": [{"name": "v1beta2", "served": True}]})
+
+
+@pytest.mark.parametrize("strategy", [{"max_surge": 0, "max_unavailable": 1}, {}])
+def test_a_rollout_whose_machines_no_host_could_have_is_refused(plane, strategy):
+    """A selector that matches none of its hosts: without surge the first machine would go, and none come again."""
+    with_providers(plane)
+    for name in plane.names("BareMetalHost"):
+        host = plane.objects["BareMetalHost", name]
+        host["metadata"]["labels"] = {"rack": "a"}
+        host["status"] = {"provisioning": {"state": "provisioned"}}
+    moved = {"workers": dict(WORKERS, one={"replicas": 3, "host_selector": {"rack": "b"}, **strategy}), "confirm": "3"}
+    with pytest.raises(RefusedError) as refused:
+        run(plane, check_hosts=True, **moved)
+    assert "workers.one.host_selector: found none of 5 hosts with these labels, expected 3 available" in \
+        str(refused.value)
+    # Those that are free and that match are too few, one that is on its way included.
+    for name, state in (("b1", "available"), ("b2", "inspecting")):
+        found = plane.add("metal3.io/v1alpha1", "BareMetalHost", name, spec={})
+        found["metadata"]["labels"], found["status"] = {"rack": "b"}, {"provisioning": {"state": state}}
+    with pytest.raises(RefusedError) as refused:
+        run(plane, check_hosts=True, **moved)
+    assert "found 2 free of 2 hosts that match, expected 3 available" in str(refused.value)
+    # A host that was labelled while a machine is on it comes back.
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["labels"] = {"rack": "b"}
+    assert run(plane, check_hosts=True, **moved)["losses"][0]["count"] == 3
+
+
+def test_hosts_of_machines_that_go_are_enough_for_those_in_their_place(plane):
+    """Also without a host to spare, and where nothing is checked but the description."""
+    with_providers(plane)
+    for name in plane.names("BareMetalHost"):
+        plane.objects["BareMetalHost", name]["status"] = {"provisioning": {"state": "provisioned"}}
+    changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
+    assert run(plane, check_hosts=True, workers=changed, confirm="3")["losses"][0]["count"] == 3
+    unchecked = dict(WORKERS, one={"replicas": 3, "host_selector": {"rack": "b"}})
+    assert run(plane, workers=unchecked, confirm="3")["losses"][0]["count"] == 3
+
+
 def test_addresses_that_are_free_are_counted(plane):
     ipv4 = {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}
     networks = {"a": {"interface": "eth0", "ipv4": ipv4}}

@@ -89,18 +89,20 @@ def _versions(snapshot):
             for machine in snapshot.mine("Machine") if not is_going(machine)]
 
 
-def hosts_wanted(group, snapshot):
+def hosts_wanted(group, snapshot, replaced=()):
     """Return how many hosts a group still needs: its replicas less the machines that have one.
 
     The host of a machine that is being deleted counts when the group can take it: it will be free. Of a pool that an
     autoscaler sizes only its fewest machines are needed: what the autoscaler asks for beyond is no reason to refuse
     another change, and the wait says why it does not come.
+
+    :param replaced: names of machines in whose place others are to come, which need hosts
     """
     owner = snapshot.get(group.owner_kind, group.owner)
     if owner is None:
         return group.initial_replicas
     held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
-    having = sum(1 for machine, host in held if host is not None and (
+    having = sum(1 for machine, host in held if host is not None and machine["metadata"]["name"] not in replaced and (
         not is_going(machine) or matches(host, group)))
     replicas = group.get("replicas")
     if replicas is None:

@@ -19,6 +19,7 @@ from ..checks.addon import addon_warnings
 from ..checks.hosts import mark_warnings
 from ..checks.metalstack import firewall_warnings
 from ..checks.preflight import rollout_warnings
+from ..checks.rollout_hosts import rollout_problems
 from ..checks.topology import gate_problem
 from ..checks.user_data import ignition_problem
 from ..checks.validation import description_warnings
@@ -69,7 +70,8 @@ class PlannedCluster(NamedTuple):
 def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     """Say what is to be written and deleted, with the API server's own verdict, before anything is.
 
-    :raises RefusedError: with what the network says, and when a loss of machines is not confirmed
+    :raises RefusedError: with what the network says, when no host is left that new machines could have, and when a loss
+        of machines is not confirmed
     :raises KubeError: with all that the API server refuses
     """
     description, desired, objects = checked.description, checked.desired, checked.objects
@@ -99,6 +101,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
         gates, figures)
     found = checked.network_problems() + cluster_losses.lock_problems(
         run.subject, losses, changes, checked.snapshot, run.now())
+    found += rollout_problems(description, checked.facts, changes) if run.options["check_hosts"] else []
     found += [unconfirmed] if unconfirmed and run.is_asking else []
     held = refusals(run.subject, stopped, going_on)
     found += held if run.is_asking else []
