@@ -25,6 +25,7 @@ from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
 from .address import held_problems, router_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
+from .neighbours import pools_to_be, with_endpoints
 from .numbers import surge
 from .pool_fields import of_networks
 from .reservation import added_range_problems, reservation_problems
@@ -45,6 +46,7 @@ def preflight_problems(description, facts):
     :param facts: a Facts
     """
     subject = description.subject
+    facts = facts._replace(clusters=with_endpoints(facts.clusters, facts.neighbours, description))
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"), _versions(facts.snapshot))
@@ -160,6 +162,7 @@ def _pools(subject, description, facts, wanted):
     own = description.pools
     names = set(pool["name"] for pool in own)
     others = [describe(pool) for name, pool in sorted(facts.pools.items()) if name not in names]
+    others += pools_to_be(facts.neighbours, description, facts.pools)
     found = pool_problems(own, description.namespace, others)
     for pool in own:
         current = facts.pools.get(pool["name"])
