@@ -108,7 +108,7 @@ def keep_from_autoscaler(node: Object) -> Patch | None:
 
 
 def give_to_autoscaler(node: Object) -> Patch | None:
-    """Return the patch that takes away what :func:`keep_from_autoscaler` has set, None when somebody else has set it."""
+    """Return the patch that takes back what :func:`keep_from_autoscaler` has set, None when it has set nothing."""
     stored = _annotations(node)
     if FORMER_SCALE_DOWN not in stored:
         return None
