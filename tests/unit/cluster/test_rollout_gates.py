@@ -197,6 +197,20 @@ def test_a_free_host_that_is_being_maintained_is_named(plane, state, consumer, i
     assert all("BareMetalHost spare matches and is being maintained (fans), which" in line for line in warnings)
 
 
+@pytest.mark.parametrize("changes, named", [
+    ({}, ["c1-control-plane", "c1-one", "c1-two"]), ({"image": OTHER_IMAGE}, []),
+    ({"pre_commands": ["install v1.35.5"]}, []),
+    ({"workers": dict(WORKERS, two={"replicas": 1, "image": OTHER_IMAGE})}, ["c1-control-plane", "c1-one"]),
+    ({"kubernetes_version": "v1.35.4", "image": OTHER_IMAGE}, [])])
+def test_a_version_without_an_image_of_it_is_named(plane, changes, named):
+    """The programs of a node are those of its image: all machines would be replaced by others of the version before."""
+    with pytest.raises(RefusedError) as refused:
+        run(plane, **dict({"kubernetes_version": "v1.35.5", "workers": WORKERS}, **changes))
+    lines = [line.strip() for line in str(refused.value).splitlines() if "keeps its image" in line]
+    assert [line.partition(": ")[2].partition(" keeps")[0] for line in lines] == named
+    assert all("kubernetes_version is v1.35.5" in line and line.startswith("attention: ") for line in lines)
+
+
 def with_providers(plane):
     """Let the plane say that it serves what a cluster is made of."""
     for name in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):

@@ -32,7 +32,7 @@ from ..rollout.address_changes import address_warnings
 from ..rollout.drain_questions import drain_warnings
 from ..rollout.reasons import reasons
 from ..rollout.rollout_figures import figure_lines
-from ..rollout.rollout_gates import at_once_warnings, gate_warnings
+from ..rollout.rollout_gates import at_once_warnings, gate_warnings, image_warnings
 from ..rollout.under_way import RESUME, pause_warnings, refusals, resumed_lines
 from ..workflow import topology as cluster_topology
 from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, left_behind, stopped_owners
@@ -216,8 +216,10 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
                  for (_kind, owner), going in cluster_losses.by_owner(losses).items())
     several = [change for change in changes if change["rolls"] and change["machines"]]
     going = set(rolling) | set(loss.owner for loss in losses)
+    version = renamed_field("kubernetes_version", run.names)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
-        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
+        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + image_warnings(
+        checked.description, several, checked.snapshot, version) + at_once_warnings(
         checked.description, several, checked.snapshot, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
         run.workload, checked.description, nodes, checked.snapshot.owners()) + (
