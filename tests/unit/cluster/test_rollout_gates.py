@@ -211,6 +211,33 @@ def test_a_version_without_an_image_of_it_is_named(plane, changes, named):
     assert all("kubernetes_version is v1.35.5" in line and line.startswith("attention: ") for line in lines)
 
 
+@pytest.mark.parametrize("options, labels, words", [
+    ({"failure_domains": [{"name": "r1"}]}, {}, ["control_plane: failure domain r1: found 0 hosts for it"]),
+    ({"failure_domains": [{"name": "r1"}]}, {"host-of-c1-control-plane-0": "r1"}, []),
+    ({"failure_domains": [{"name": "r1", "control_plane": False}]}, {}, []),
+    ({"failure_domains": [{"name": "r1"}]}, {"others": "r1"}, ["failure domain r1: found 0 hosts"]),
+    ({"workers": dict(WORKERS, one={"replicas": 3, "failure_domain": "r2"})},
+     {"host-of-c1-one-0": "r2", "spare": "r2", "host-of-c1-two-0": "r1"},
+     ["workers.one: failure domain r2: found 2 hosts for it with the label "
+      "infrastructure.cluster.x-k8s.io/failure-domain=r2, expected 3: CAPM3 puts machines of that domain on any"]),
+    ({"workers": dict(WORKERS, one={"replicas": 0, "failure_domain": "r2"})}, {}, []),
+    ({"workers": dict(WORKERS, one={"replicas": 3, "failure_domain": "r2", "host_selector": {"a": "b"}})},
+     {"spare": "r2", "host-of-c1-one-0": "r2", "host-of-c1-one-1": "r2"}, ["workers.one: failure domain r2: found 0"])])
+def test_failure_domains_without_hosts_are_named(plane, options, labels, words):
+    """CAPM3 takes other hosts then, and nothing shows it."""
+    for name in ("spare", "others"):
+        plane.add("metal3.io/v1alpha1", "BareMetalHost", name, spec={})
+    plane.objects["BareMetalHost", "others"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "c2-one-0"}
+    for name in plane.names("Metal3Machine"):
+        plane.objects["Metal3Machine", name]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    for name, domain in labels.items():
+        plane.objects["BareMetalHost", name]["metadata"]["labels"] = {
+            "infrastructure.cluster.x-k8s.io/failure-domain": domain}
+    given = dict({"workers": WORKERS}, **options)
+    lines = [line for line in run(plane, check_mode=True, **given)["warnings"] if "failure domain" in line]
+    assert [text in line for line, text in zip(lines, words)] == [True] * len(words) == [True] * len(lines)
+
+
 def with_providers(plane):
     """Let the plane say that it serves what a cluster is made of."""
     for name in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):

@@ -16,6 +16,7 @@ from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..checks.addon import addon_warnings
+from ..checks.failure_domains import domain_warnings
 from ..checks.hosts import mark_warnings
 from ..checks.metalstack import firewall_warnings
 from ..checks.preflight import rollout_warnings
@@ -115,6 +116,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     warnings += firewall_warnings(description, entries)
     if description.provider == METAL3 and not description.cluster_class:
         warnings += mark_warnings(description, checked.facts.hosts)
+        warnings += domain_warnings(description, checked.facts.hosts, checked.snapshot)
     if description.by_topology:
         warnings += cluster_topology_owners.size_warnings(description, _cluster_entry(entries), objects)
     if run.options["wait_for"] == "available":
