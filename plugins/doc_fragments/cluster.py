@@ -306,7 +306,8 @@ options:
     default: false
   failure_domains:
     description:
-      - Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).
+      - Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain). CAPM3 takes
+        hosts elsewhere when none of a domain is free; a domain with too few hosts is a warning.
       - A plain name is a domain with only the name.
     type: list
     elements: dict

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter that turns clusters' inventory variables into what they need of hosts."""
+"""Filter that turns clusters' inventory variables into what they need of hosts, pools and addresses."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""

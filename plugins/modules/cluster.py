@@ -157,7 +157,8 @@ options:
   neighbours:
     description:
       - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
-        and addresses of pools too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes
+        and addresses of pools too, so that there must be enough for all. What they are going to have counts as if they
+        had it already. P(metal3.baremetal.cluster_needs#filter) makes
         them of an inventory.
     type: list
     elements: dict
@@ -183,6 +184,44 @@ options:
             description: See O(endpoint.virtual_router_id).
             type: int
             required: true
+      endpoint:
+        description: Its endpoint. Each cluster needs one of its own, which no pool gives away.
+        type: dict
+        suboptions:
+          host:
+            description: See O(endpoint.host).
+            type: str
+            required: true
+          port:
+            description: See O(endpoint.port).
+            type: int
+            required: true
+      own_pools:
+        description:
+          - The pools of addresses that it makes for itself. Those of the same O(namespace) have no address in common.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Name of the IPPool.
+            type: str
+            required: true
+          ranges:
+            description: The addresses that it gives away.
+            type: list
+            elements: dict
+            required: true
+            suboptions:
+              start:
+                description: First address.
+                type: str
+              end:
+                description: Last address.
+                type: str
+              subnet:
+                description: Subnet of the addresses.
+                type: str
       groups:
         description: Its control plane, its pools of workers and its standalone machines.
         type: list

@@ -13,12 +13,13 @@ description:
   - V(planned) only reads. It says which pods V(drained) would evict, which disruption budgets let none of them go,
     which other machines of the clusters are not ready or are away, how long the last maintenance took, and which hosts
     may leave together. What V(drained) would refuse of a host is refused.
-  - V(drained) marks hosts, keeps MachineHealthChecks from replacing their Machines, cordons their Nodes and evicts the
-    pods, as disruption budgets allow it, until none is left but those of DaemonSets and of the node's own files.
+  - V(drained) marks hosts, keeps MachineHealthChecks from replacing their Machines, cordons their Nodes, keeps the
+    cluster autoscaler from these and evicts the pods, as disruption budgets allow it, until none is left but those
+    of DaemonSets and of the node's own files.
   - V(returned) waits until the kubelet of each Node gives a sign of life and the Node is Ready, lets pods come again,
     and takes the marks away. Those that are Ready do not wait for others that are late. What somebody else had
-    cordoned, or kept from health checks, stays so. Of a control plane it then waits until the node's etcd and API
-    server are Ready and Cluster API finds the Machine healthy. The next one would be refused before.
+    cordoned, or kept from health checks or the autoscaler, stays so. Of a control plane it then waits until the node's
+    etcd and API server are Ready and Cluster API finds the Machine healthy. The next one would be refused before.
   - What is lost with the pods, and what would cost a control plane its quorum, is refused before anything is written,
     for all hosts at once. Hosts that are in no cluster are marked only. A machine of the control plane counts as away
     as soon as its host is marked, or its server is to be rebooted, held or off. V(drained) looks once more when its own

@@ -32,7 +32,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
     :param pools: list of descriptions, see ``ipam_pool.render``; of one with ``state`` absent only the name counts
     :param namespace: of the pools that name none
     :param existing: descriptions of pools that are there already and are not among ``pools``; ranges of the pools
-        are compared with theirs
+        are compared with theirs. Of one that is only going to be there ``owner`` says who makes it
     :param needed: dict of pool name to the number of addresses that will be asked of it
     :returns: list of lines; empty when all is well
     """
@@ -51,7 +51,8 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
-        subject = "existing " + label(pool["name"], pool.get("namespace") or namespace)
+        subject = label(pool["name"], pool.get("namespace") or namespace)
+        subject = f"{subject} of {pool['owner']}" if pool.get("owner") else f"existing {subject}"
         others += [(subject, field, span) for field, span in _ranges(subject, pool)[0]]
     mine = [entry for number in sorted(spans) for entry in spans[number]]
     for left, right in itertools.combinations(mine, 2):

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import pytest
+from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 from fakes.kubernetes import Server
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines import service as machines_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -302,6 +304,26 @@ def test_the_machines_of_another_owner_of_the_name_are_not_those_that_are_waited
     plane.list = list_then
     with pytest.raises(WaitFailedError, match="found another MachineDeployment c1-one, expected the one whose"):
         MachineActionService(plane, params, False, Progress()).run()
+
+
+def test_machines_of_metal_stack_are_waited_for_by_the_kinds_of_their_provider(plane, monkeypatch):
+    """A plane of metal-stack alone does not know those of CAPM3, and a wait for them would end when its time is up."""
+    providers = []
+
+    class Wait(Waits):
+        def __call__(self, *dummy, provider=None, **dummy_options):
+            providers.append(provider and provider.name)
+            return self
+
+        def until_rolled(self, _kind, name, goal, _seconds, _uid=None):
+            self._until(name, goal)
+
+    waits = Wait()
+    monkeypatch.setattr(machines_service, "ClusterWait", waits)
+    params = dict(PARAMS, machines=["c1-one-0"], confirm="1", wait=True)
+    plane.spec("Cluster", "c1")["infrastructureRef"]["kind"] = "MetalStackCluster"
+    MachineActionService(plane, params, False, Progress(), workload=lambda *_name: None).run()
+    assert providers == ["metalstack"] and waits.asked == ["c1-one"]
 
 
 @pytest.mark.parametrize("kind, name, words", [

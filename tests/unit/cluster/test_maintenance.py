@@ -79,6 +79,25 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert not go(plane, workload, "returned")["changed"]
 
 
+@pytest.mark.parametrize("before", [{}, {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"},
+                                    {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "false", "a": "b"}])
+@pytest.mark.parametrize("spec", [{}, {"unschedulable": True}])
+def test_no_autoscaler_takes_a_node_that_is_empty_because_it_was_drained(plane, workload, before, spec):
+    """Its machine would be deleted, and the server wiped, while somebody works on it."""
+    node = workload.objects["Node", NODE]
+    node["metadata"]["annotations"], node["spec"] = dict(before), dict(spec)
+    go(plane, workload, check_mode=True)
+    assert workload.objects["Node", NODE]["metadata"]["annotations"] == before
+    go(plane, workload)
+    found = workload.objects["Node", NODE]["metadata"]["annotations"]
+    assert found["cluster-autoscaler.kubernetes.io/scale-down-disabled"] == "true"
+    assert not go(plane, workload)["changed"]
+    go(plane, workload, "returned")
+    assert workload.objects["Node", NODE]["metadata"]["annotations"] == before
+    assert workload.objects["Node", NODE]["spec"] == spec
+    assert not go(plane, workload, "returned")["changed"]
+
+
 def new():
     """Return a plane and a cluster of which no host is maintained, with pods on the first host's node."""
     servers = plane_of(), Workload()

@@ -239,7 +239,7 @@ def test_hosts_that_machines_have_already_are_not_asked_for_again():
 
 def test_clusters_of_the_same_run_count():
     """By what they still need: the machines that they have already have their hosts."""
-    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}))
+    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}, networks={}))
     needs = cluster_needs.of_parameter(given)
     known = facts(neighbours=[(needs, workflow_snapshot.Snapshot({}, "c2"))])
     assert "cluster metal3/c2: control_plane.host_selector: found 0 free of 2 hosts that match" in str(
@@ -257,6 +257,50 @@ def test_clusters_of_the_same_run_count():
     rows = cluster_preflight.neighbours_wanted(described(name="c2"), facts(
         neighbours=[(theirs, workflow_snapshot.Snapshot(there, "c1"))]))
     assert [(group.name, count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
+
+
+def beside(name, **changes):
+    """Return the cluster of a name as one that is made in the same run."""
+    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name=name, **changes))
+    return cluster_needs.of_parameter(given), workflow_snapshot.Snapshot({}, name)
+
+
+@pytest.mark.parametrize("endpoint, namespace, refused", [
+    ({"host": "198.18.0.10"}, "metal3", True), ({"host": "198.18.0.10"}, "other", True),
+    ({"host": "198.18.0.11"}, "metal3", False), ({"host": "198.18.0.10", "port": 443}, "metal3", False)])
+def test_clusters_of_the_same_run_have_endpoints_of_their_own(endpoint, namespace, refused):
+    """Neither is stored yet, and machines of both would hold the address."""
+    known = facts(hosts=[host(name) for name in "abcd"], neighbours=[
+        beside("c2", namespace=namespace, networks={}, endpoint=endpoint)])
+    found = [str(line) for line in problems(known)]
+    assert ["endpoint: found 198.18.0.10:6443, the endpoint of cluster" in line for line in found] == [True] * refused
+    # What is stored is not named twice.
+    stored = dict(other_cluster("c2", endpoint["host"], endpoint.get("port", 6443)))
+    stored["metadata"]["namespace"] = namespace
+    assert len(problems(known._replace(clusters=[stored]))) == refused
+
+
+@pytest.mark.parametrize("start, namespace, stored, words", [
+    ("198.18.0.29", "metal3", None, "198.18.0.29 - 198.18.0.29, which is in ranges[0] of IPPool metal3/c2-prov of "
+     "cluster metal3/c2 too"),
+    ("198.18.0.29", "metal3", "198.18.0.29", "which is in ranges[0] of existing IPPool metal3/c2-prov too"),
+    ("198.18.0.29", "metal3", "198.18.0.30", "of IPPool metal3/c2-prov of cluster metal3/c2 too"),
+    ("198.18.0.30", "metal3", None, None), ("198.18.0.29", "other", None, None)])
+def test_pools_that_clusters_of_the_same_run_make_have_no_address_in_common(start, namespace, stored, words):
+    networks = copy.deepcopy(PARAMS["networks"])
+    networks["prov"]["ipv4"]["ranges"] = [{"start": start, "end": "198.18.0.40"}]
+    pools = {"c2-prov": pool("c2-prov", ranges=[{"start": stored, "end": "198.18.0.40"}])} if stored else {}
+    known = facts(hosts=[host(name) for name in "abcd"], pools=pools, neighbours=[
+        beside("c2", namespace=namespace, networks=networks, endpoint={"host": "198.18.0.11"})])
+    found = [str(line) for line in problems(known)]
+    assert [words in line for line in found] == ([True] if words else [])
+
+
+def test_a_range_has_no_endpoint_of_a_cluster_of_the_same_run():
+    known = facts(hosts=[host(name) for name in "abcd"], neighbours=[
+        beside("c2", networks={}, endpoint={"host": "198.18.0.25"})])
+    line, = problems(known)
+    assert "networks.prov.ipv4.ranges[0]: found 198.18.0.25, the endpoint of cluster c2" in str(line)
 
 
 @pytest.mark.parametrize("theirs, refused", [("2001:DB8:0::a", True), ("2001:db8::b", False)])
@@ -294,7 +338,8 @@ SHARED = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
     (3, {"endpoint": "198.18.0.103"}, "metal3", True), (3, {"z-shared": "198.18.0.103"}, "metal3", False)])
 def test_clusters_of_the_same_run_share_the_addresses_of_a_pool(last, kept, namespace, refused):
     """Two machines each; names of hosts may be those of the other cluster's."""
-    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", networks=SHARED, namespace=namespace))
+    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", networks=SHARED, namespace=namespace,
+                                     endpoint={"host": "198.18.0.11"}))
     shared = pool("shared", pre_allocations=kept, ranges=[{"start": "198.18.0.100", "end": f"198.18.0.10{last}"}])
     known = facts(hosts=[host(name) for name in "abcd"], pools={"shared": shared}, neighbours=[
         (cluster_needs.of_parameter(given), workflow_snapshot.Snapshot({}, "c2"))])
@@ -396,11 +441,13 @@ def test_a_file_of_somebody_elses_keepalived_is_not_compared(content):
     assert problems(facts({"KubeadmControlPlane": [plane]}), networks=WIDE, endpoint=HELD) == []
 
 
-def test_needs_hold_nothing_but_what_chooses_hosts():
+def test_needs_hold_nothing_but_what_others_may_take_too():
     params = dict(copy.deepcopy(PARAMS), host_selector={"rack": "r1"}, files=[{"path": "/a", "content": "hidden"}],
                   workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {"attached_networks": []}})
     needs = cluster_needs.needs(params)
-    assert needs == {"name": "c1", "namespace": "metal3", "groups": [
+    assert needs == {"name": "c1", "namespace": "metal3", "endpoint": {"host": "198.18.0.10", "port": 6443},
+                     "own_pools": [{"name": "c1-prov", "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}]}],
+                     "groups": [
         {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}, "pools": ["c1-prov"]},
         {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"},
          "pools": ["c1-prov"]},

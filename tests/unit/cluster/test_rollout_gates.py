@@ -197,6 +197,90 @@ def test_a_free_host_that_is_being_maintained_is_named(plane, state, consumer, i
     assert all("BareMetalHost spare matches and is being maintained (fans), which" in line for line in warnings)
 
 
+@pytest.mark.parametrize("changes, named", [
+    ({}, ["c1-control-plane", "c1-one", "c1-two"]), ({"image": OTHER_IMAGE}, []),
+    ({"pre_commands": ["install v1.35.5"]}, []),
+    ({"workers": dict(WORKERS, two={"replicas": 1, "image": OTHER_IMAGE})}, ["c1-control-plane", "c1-one"]),
+    ({"kubernetes_version": "v1.35.4", "image": OTHER_IMAGE}, [])])
+def test_a_version_without_an_image_of_it_is_named(plane, changes, named):
+    """The programs of a node are those of its image: all machines would be replaced by others of the version before."""
+    with pytest.raises(RefusedError) as refused:
+        run(plane, **dict({"kubernetes_version": "v1.35.5", "workers": WORKERS}, **changes))
+    lines = [line.strip() for line in str(refused.value).splitlines() if "keeps its image" in line]
+    assert [line.partition(": ")[2].partition(" keeps")[0] for line in lines] == named
+    assert all("kubernetes_version is v1.35.5" in line and line.startswith("attention: ") for line in lines)
+
+
+@pytest.mark.parametrize("options, labels, words", [
+    ({"failure_domains": [{"name": "r1"}]}, {}, ["control_plane: failure domain r1: found 0 hosts for it"]),
+    ({"failure_domains": [{"name": "r1"}]}, {"host-of-c1-control-plane-0": "r1"}, []),
+    ({"failure_domains": [{"name": "r1", "control_plane": False}]}, {}, []),
+    ({"failure_domains": [{"name": "r1"}]}, {"others": "r1"}, ["failure domain r1: found 0 hosts"]),
+    ({"workers": dict(WORKERS, one={"replicas": 3, "failure_domain": "r2"})},
+     {"host-of-c1-one-0": "r2", "spare": "r2", "host-of-c1-two-0": "r1"},
+     ["workers.one: failure domain r2: found 2 hosts for it with the label "
+      "infrastructure.cluster.x-k8s.io/failure-domain=r2, expected 3: CAPM3 puts machines of that domain on any"]),
+    ({"workers": dict(WORKERS, one={"replicas": 0, "failure_domain": "r2"})}, {}, []),
+    ({"workers": dict(WORKERS, one={"replicas": 3, "failure_domain": "r2", "host_selector": {"a": "b"}})},
+     {"spare": "r2", "host-of-c1-one-0": "r2", "host-of-c1-one-1": "r2"}, ["workers.one: failure domain r2: found 0"])])
+def test_failure_domains_without_hosts_are_named(plane, options, labels, words):
+    """CAPM3 takes other hosts then, and nothing shows it."""
+    for name in ("spare", "others"):
+        plane.add("metal3.io/v1alpha1", "BareMetalHost", name, spec={})
+    plane.objects["BareMetalHost", "others"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "c2-one-0"}
+    for name in plane.names("Metal3Machine"):
+        plane.objects["Metal3Machine", name]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    for name, domain in labels.items():
+        plane.objects["BareMetalHost", name]["metadata"]["labels"] = {
+            "infrastructure.cluster.x-k8s.io/failure-domain": domain}
+    given = dict({"workers": WORKERS}, **options)
+    lines = [line for line in run(plane, check_mode=True, **given)["warnings"] if "failure domain" in line]
+    assert [text in line for line, text in zip(lines, words)] == [True] * len(words) == [True] * len(lines)
+
+
+def with_providers(plane):
+    """Let the plane say that it serves what a cluster is made of."""
+    for name in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
+        plane.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", name,
+                  spec={"versions": [{"name": "v1beta2", "served": True}]})
+
+
+@pytest.mark.parametrize("strategy", [{"max_surge": 0, "max_unavailable": 1}, {}])
+def test_a_rollout_whose_machines_no_host_could_have_is_refused(plane, strategy):
+    """A selector that matches none of its hosts: without surge the first machine would go, and none come again."""
+    with_providers(plane)
+    for name in plane.names("BareMetalHost"):
+        host = plane.objects["BareMetalHost", name]
+        host["metadata"]["labels"] = {"rack": "a"}
+        host["status"] = {"provisioning": {"state": "provisioned"}}
+    moved = {"workers": dict(WORKERS, one={"replicas": 3, "host_selector": {"rack": "b"}, **strategy}), "confirm": "3"}
+    with pytest.raises(RefusedError) as refused:
+        run(plane, check_hosts=True, **moved)
+    assert "workers.one.host_selector: found none of 5 hosts with these labels, expected 3 available" in \
+        str(refused.value)
+    # Those that are free and that match are too few, one that is on its way included.
+    for name, state in (("b1", "available"), ("b2", "inspecting")):
+        found = plane.add("metal3.io/v1alpha1", "BareMetalHost", name, spec={})
+        found["metadata"]["labels"], found["status"] = {"rack": "b"}, {"provisioning": {"state": state}}
+    with pytest.raises(RefusedError) as refused:
+        run(plane, check_hosts=True, **moved)
+    assert "found 2 free of 2 hosts that match, expected 3 available" in str(refused.value)
+    # A host that was labelled while a machine is on it comes back.
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["labels"] = {"rack": "b"}
+    assert run(plane, check_hosts=True, **moved)["losses"][0]["count"] == 3
+
+
+def test_hosts_of_machines_that_go_are_enough_for_those_in_their_place(plane):
+    """Also without a host to spare, and where nothing is checked but the description."""
+    with_providers(plane)
+    for name in plane.names("BareMetalHost"):
+        plane.objects["BareMetalHost", name]["status"] = {"provisioning": {"state": "provisioned"}}
+    changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
+    assert run(plane, check_hosts=True, workers=changed, confirm="3")["losses"][0]["count"] == 3
+    unchecked = dict(WORKERS, one={"replicas": 3, "host_selector": {"rack": "b"}})
+    assert run(plane, workers=unchecked, confirm="3")["losses"][0]["count"] == 3
+
+
 def test_addresses_that_are_free_are_counted(plane):
     ipv4 = {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}
     networks = {"a": {"interface": "eth0", "ipv4": ipv4}}

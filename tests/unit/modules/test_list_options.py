@@ -20,6 +20,7 @@ NAME = "a-name.of_1"
 # Entries that need more than a name: a plain name is refused, because it can't be one.
 NEED_MORE = {
     "plane_certificate.certificates", "cluster.dhcp.hosts", "cluster.neighbours", "cluster.neighbours.groups",
+    "cluster.neighbours.own_pools",
     "cluster.virtual_routers", "provisioning_network.keepalived.others",
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
     "baremetal_host.hosts.raid.hardware_raid_volumes", "baremetal_host_action.checked", "mirror_gather.files",

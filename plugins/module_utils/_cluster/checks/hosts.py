@@ -137,6 +137,14 @@ def _without(host, names):
         (name, value) for name, value in host["metadata"]["annotations"].items() if name not in names)))
 
 
+def as_free(host):
+    """Return a host as it is when its machine is gone, or when it has come to where it is on its way to."""
+    metadata = dict(host["metadata"], annotations={}, labels=dict(
+        (name, value) for name, value in (host["metadata"].get("labels") or {}).items() if name != _NODE_REUSE_LABEL))
+    spec = dict((name, value) for name, value in (host.get("spec") or {}).items() if name != "consumerRef")
+    return dict(host, metadata=metadata, spec=spec, status={"provisioning": {"state": AVAILABLE[0]}})
+
+
 def on_its_way(host, keeper_name):
     """Say whether a host that is not free will be, if nobody interferes; parameters as in :func:`refusal`."""
     status = host.get("status") or {}

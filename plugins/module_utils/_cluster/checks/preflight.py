@@ -25,6 +25,7 @@ from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
 from .address import held_problems, router_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
+from .neighbours import pools_to_be, with_endpoints
 from .numbers import surge
 from .pool_fields import of_networks
 from .reservation import added_range_problems, reservation_problems
@@ -45,6 +46,7 @@ def preflight_problems(description, facts):
     :param facts: a Facts
     """
     subject = description.subject
+    facts = facts._replace(clusters=with_endpoints(facts.clusters, facts.neighbours, description))
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"), _versions(facts.snapshot))
@@ -89,18 +91,20 @@ def _versions(snapshot):
             for machine in snapshot.mine("Machine") if not is_going(machine)]
 
 
-def hosts_wanted(group, snapshot):
+def hosts_wanted(group, snapshot, replaced=()):
     """Return how many hosts a group still needs: its replicas less the machines that have one.
 
     The host of a machine that is being deleted counts when the group can take it: it will be free. Of a pool that an
     autoscaler sizes only its fewest machines are needed: what the autoscaler asks for beyond is no reason to refuse
     another change, and the wait says why it does not come.
+
+    :param replaced: names of machines in whose place others are to come, which need hosts
     """
     owner = snapshot.get(group.owner_kind, group.owner)
     if owner is None:
         return group.initial_replicas
     held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
-    having = sum(1 for machine, host in held if host is not None and (
+    having = sum(1 for machine, host in held if host is not None and machine["metadata"]["name"] not in replaced and (
         not is_going(machine) or matches(host, group)))
     replicas = group.get("replicas")
     if replicas is None:
@@ -158,6 +162,7 @@ def _pools(subject, description, facts, wanted):
     own = description.pools
     names = set(pool["name"] for pool in own)
     others = [describe(pool) for name, pool in sorted(facts.pools.items()) if name not in names]
+    others += pools_to_be(facts.neighbours, description, facts.pools)
     found = pool_problems(own, description.namespace, others)
     for pool in own:
         current = facts.pools.get(pool["name"])

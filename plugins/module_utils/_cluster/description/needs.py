@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster needs of the hosts and pools that it shares with others, without the rest of its description; pure."""
+"""What a cluster needs that others may take: hosts and addresses, without the rest of its description; pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ from .reader import read
 from .spec import METAL3
 
 _OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
+# What of a range says which addresses it gives away.
+_OF_RANGE = ("start", "end", "subnet")
 
 
 class ClusterNeeds(NamedTuple):
@@ -23,12 +25,16 @@ class ClusterNeeds(NamedTuple):
     :param namespace: of the cluster and of its hosts
     :param groups: its groups of machines, with the options that choose hosts, and the names of their ``pools``
     :param virtual_router: of its endpoint, None without keepalived
+    :param endpoint: ``host`` and ``port``, None without one
+    :param own_pools: ``name`` and ``ranges`` of the pools that it makes for itself
     """
 
     name: str
     namespace: str
     groups: tuple[Group, ...]
     virtual_router: VirtualRouter | None = None
+    endpoint: Mapping[str, Any] | None = None
+    own_pools: tuple[dict[str, Any], ...] = ()
 
     @property
     def subject(self) -> str:
@@ -47,9 +53,14 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
     description, mistakes = read(params)
     if mistakes or description.provider != METAL3 or description.cluster_class:
         return None
-    router = description.virtual_router
+    router, endpoint = description.virtual_router, description.endpoint
+    pools = [{"name": pool["name"], "ranges": [
+        dict((option, range_[option]) for option in _OF_RANGE if range_.get(option)) for range_ in pool["ranges"]]}
+        for pool in description.pools]
     return {"name": description.name, "namespace": description.namespace,
             **({"virtual_router": {"address": str(router.address), "number": router.number}} if router else {}),
+            **({"endpoint": {"host": endpoint["host"], "port": endpoint["port"]}} if endpoint else {}),
+            **({"own_pools": pools} if pools else {}),
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
                             role=group.role, name=group.name, pools=description.pools_taken(group))
                        for group in description.groups]}
@@ -62,7 +73,7 @@ def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
     """
     return ClusterNeeds(neighbour["name"], neighbour["namespace"], tuple(
         Group(neighbour["name"], group["role"], group["name"], group) for group in neighbour["groups"]),
-        _router(neighbour.get("virtual_router")))
+        _router(neighbour.get("virtual_router")), neighbour.get("endpoint"), tuple(neighbour.get("own_pools") or ()))
 
 
 def _router(given: Mapping[str, Any] | None) -> VirtualRouter | None:
@@ -80,4 +91,10 @@ def needs_options() -> dict[str, Any]:
     return {"name": {"type": "str", "required": True}, "namespace": {"type": "str", "required": True},
             "virtual_router": {"type": "dict", "options": {
                 "address": {"type": "str", "required": True}, "number": {"type": "int", "required": True}}},
+            "endpoint": {"type": "dict", "options": {
+                "host": {"type": "str", "required": True}, "port": {"type": "int", "required": True}}},
+            "own_pools": {"type": "list", "elements": "dict", "default": [], "options": {
+                "name": {"type": "str", "required": True},
+                "ranges": {"type": "list", "elements": "dict", "required": True,
+                           "options": dict((option, {"type": "str"}) for option in _OF_RANGE)}}},
             "groups": {"type": "list", "elements": "dict", "required": True, "options": group}}

@@ -16,9 +16,11 @@ from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..checks.addon import addon_warnings
+from ..checks.failure_domains import domain_warnings
 from ..checks.hosts import mark_warnings
 from ..checks.metalstack import firewall_warnings
 from ..checks.preflight import rollout_warnings
+from ..checks.rollout_hosts import rollout_problems
 from ..checks.topology import gate_problem
 from ..checks.user_data import ignition_problem
 from ..checks.validation import description_warnings
@@ -31,7 +33,7 @@ from ..rollout.address_changes import address_warnings
 from ..rollout.drain_questions import drain_warnings
 from ..rollout.reasons import reasons
 from ..rollout.rollout_figures import figure_lines
-from ..rollout.rollout_gates import at_once_warnings, gate_warnings
+from ..rollout.rollout_gates import at_once_warnings, gate_warnings, image_warnings
 from ..rollout.under_way import RESUME, pause_warnings, refusals, resumed_lines
 from ..workflow import topology as cluster_topology
 from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, left_behind, stopped_owners
@@ -69,7 +71,8 @@ class PlannedCluster(NamedTuple):
 def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     """Say what is to be written and deleted, with the API server's own verdict, before anything is.
 
-    :raises RefusedError: with what the network says, and when a loss of machines is not confirmed
+    :raises RefusedError: with what the network says, when no host is left that new machines could have, and when a loss
+        of machines is not confirmed
     :raises KubeError: with all that the API server refuses
     """
     description, desired, objects = checked.description, checked.desired, checked.objects
@@ -99,6 +102,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
         gates, figures)
     found = checked.network_problems() + cluster_losses.lock_problems(
         run.subject, losses, changes, checked.snapshot, run.now())
+    found += rollout_problems(description, checked.facts, changes) if run.options["check_hosts"] else []
     found += [unconfirmed] if unconfirmed and run.is_asking else []
     held = refusals(run.subject, stopped, going_on)
     found += held if run.is_asking else []
@@ -112,6 +116,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     warnings += firewall_warnings(description, entries)
     if description.provider == METAL3 and not description.cluster_class:
         warnings += mark_warnings(description, checked.facts.hosts)
+        warnings += domain_warnings(description, checked.facts.hosts, checked.snapshot)
     if description.by_topology:
         warnings += cluster_topology_owners.size_warnings(description, _cluster_entry(entries), objects)
     if run.options["wait_for"] == "available":
@@ -213,8 +218,10 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
                  for (_kind, owner), going in cluster_losses.by_owner(losses).items())
     several = [change for change in changes if change["rolls"] and change["machines"]]
     going = set(rolling) | set(loss.owner for loss in losses)
+    version = renamed_field("kubernetes_version", run.names)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
-        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
+        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + image_warnings(
+        checked.description, several, checked.snapshot, version) + at_once_warnings(
         checked.description, several, checked.snapshot, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
         run.workload, checked.description, nodes, checked.snapshot.owners()) + (

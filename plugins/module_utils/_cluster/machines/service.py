@@ -20,6 +20,7 @@ from ..._kube.reconcile.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.reconcile.report import difference
 from ..._metal3.kinds import KNOWN
+from ..description.providers import Provider
 from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
 from ..waiting.service import ClusterWait
@@ -121,7 +122,7 @@ class MachineActionService:
             "diff": [difference(item.entry) for item in written if item.changed],
             "warnings": self.warnings}
         if owners and self.params["wait"] and not self.check_mode:
-            self._wait(owners, result)
+            self._wait(owners, snapshot.provider, result)
         return result
 
     def _checked(self) -> Any:
@@ -164,8 +165,9 @@ class MachineActionService:
         hosts = [_host(snapshot, name) for name in actions.to_delete(names, snapshot)]
         return host_lock.problems(self.subject, "machines", hosts, self._now())
 
-    def _wait(self, owners: list[tuple[str, str, str | None]], result: dict[str, Any]) -> None:
-        wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress)
+    def _wait(self, owners: list[tuple[str, str, str | None]], provider: Provider, result: dict[str, Any]) -> None:
+        wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress,
+                           provider=provider)
         for kind, name, uid in owners:
             wait.until_rolled(kind, name, "available", self.params["node_startup_timeout_seconds"], uid)
         result["timeline"], result["seconds"] = wait.timeline, round(wait.clock() - wait.began_at, 1)

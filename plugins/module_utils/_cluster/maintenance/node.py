@@ -17,6 +17,10 @@ Patch = dict[str, Any]
 
 # On a Node that was not cordoned before.
 CORDONED = "metal3.baremetal/cordoned"
+# Kubernetes' cluster autoscaler, ``cluster-autoscaler/core/scaledown/eligibility``: it looks for this value.
+NO_SCALE_DOWN, _YES = "cluster-autoscaler.kubernetes.io/scale-down-disabled", "true"
+# On a Node that was not kept from the autoscaler: what that annotation was, empty for none.
+FORMER_SCALE_DOWN = "metal3.baremetal/former-scale-down-disabled"
 # Cluster API looks whether the annotation is there; the value says whose it is.
 _MINE = "metal3.baremetal"
 
@@ -88,6 +92,47 @@ def cordon(node: Object) -> Patch | None:
     if (node.get("spec") or {}).get("unschedulable"):
         return None
     return {"metadata": {"annotations": {CORDONED: "true"}}, "spec": {"unschedulable": True}}
+
+
+def keep_from_autoscaler(node: Object) -> Patch | None:
+    """Return the patch that keeps an autoscaler from a Node that a drain has made empty, None when it is kept from it.
+
+    It would take the Node for an unneeded one, and its Machine, with what is on the server's disks, would be deleted.
+    """
+    stored = _annotations(node)
+    if stored.get(NO_SCALE_DOWN) == _YES:
+        return None
+    marks = {NO_SCALE_DOWN: _YES} if FORMER_SCALE_DOWN in stored else {
+        NO_SCALE_DOWN: _YES, FORMER_SCALE_DOWN: stored.get(NO_SCALE_DOWN, "")}
+    return {"metadata": {"annotations": marks}}
+
+
+def give_to_autoscaler(node: Object) -> Patch | None:
+    """Return the patch that takes back what :func:`keep_from_autoscaler` has set, None when it has set nothing."""
+    stored = _annotations(node)
+    if FORMER_SCALE_DOWN not in stored:
+        return None
+    return {"metadata": {"annotations": {FORMER_SCALE_DOWN: None, NO_SCALE_DOWN: stored[FORMER_SCALE_DOWN] or None}}}
+
+
+def leave(node: Object) -> Patch | None:
+    """Return the patch with which a Node leaves its cluster for a while, None when it has."""
+    return _joined(cordon(node), keep_from_autoscaler(node))
+
+
+def come_back(node: Object) -> Patch | None:
+    """Return the patch with which a Node comes back, None when it has."""
+    return _joined(uncordon(node), give_to_autoscaler(node))
+
+
+def _joined(*patches: Patch | None) -> Patch | None:
+    """Return merge patches, some of annotations and one of the ``spec``, as one."""
+    found: Patch = {}
+    marks: dict[str, Any] = {}
+    for patch in filter(None, patches):
+        marks.update(patch["metadata"]["annotations"])
+        found.update(patch)
+    return dict(found, metadata={"annotations": marks}) if found else None
 
 
 def uncordon(node: Object) -> Patch | None:

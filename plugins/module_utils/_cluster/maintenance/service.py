@@ -175,7 +175,7 @@ class MaintenanceService:
             self._refuse_beside(found, now)
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
-            self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
+            self._write("Node", [self._node(place)], node.leave, self._client_of(place))
         if self.check_mode:
             return
         # Once more: until its node was cordoned, pods could still come.
@@ -293,7 +293,7 @@ class MaintenanceService:
             self._check_same(members, "Ready")
         # Those that are Ready do not wait for the others.
         for place in members:
-            self._write("Node", [self._node(place)], node.uncordon, self._client_of(place))
+            self._write("Node", [self._node(place)], node.come_back, self._client_of(place))
         self._write("Machine", [place.machine for place in members], node.give_back)
         now = self._now()
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.release(obj, now))

@@ -18,6 +18,9 @@ from ..workflow.topology import groups_of, topology_of
 
 Object = Mapping[str, Any]
 
+# Options that say what is written to the disks.
+_IMAGES = ("image", "metalstack_image")
+
 
 def gate_warnings(description: Any, snapshot: Any, owners: Iterable[str]) -> list[str]:
     """Return what the stored objects of a cluster say against a rollout.
@@ -61,6 +64,23 @@ def _short_checks(description, snapshot, owners):
                 f"{duration(slowest[0])} to become a node: new machines would be deleted before they are nodes; set it "
                 f"to twice that, {int(2 * slowest[0])}")
     return result
+
+
+def image_warnings(description: Any, changes: Iterable[Mapping[str, Any]], snapshot: Any, option: str) -> list[str]:
+    """Return a line for each owner whose machines get another Kubernetes version, and nothing that brings it.
+
+    kubelet and kubeadm of a node are those of its image, unless commands or files of the description install them.
+
+    :param description: a ClusterDescription
+    :param changes: those of ``rollout.preview`` that replace machines
+    :param snapshot: a workflow Snapshot of the present state
+    :param option: what messages call ``kubernetes_version``
+    """
+    groups = groups_of(description, snapshot.owners())
+    return [f"{change['owner']} keeps its image, and {option} is {description.kubernetes_version} now: kubelet and "
+            "kubeadm are those of the image, so that the new machines are of that version only if it has them; "
+            "describe an image of the version" for change in changes if change["reasons"] == [option]
+            and any(groups[change["owner"]].get(name) for name in _IMAGES if change["owner"] in groups)]
 
 
 def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], snapshot: Any,
