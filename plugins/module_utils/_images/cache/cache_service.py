@@ -159,7 +159,7 @@ class Cache:
     def _known(self, image: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what is known of an image that is published as it is described, else None."""
         name = image["name"]
-        files = self._folder(name).published(self._key(image), [name], by_time=True)
+        files = self._folder(name).published(self._key(image, self._source(image)), [name], by_time=True)
         return files[name] if files is not None else None
 
     def _described(self, image: Mapping[str, Any], known: Mapping[str, Any] | None, is_new: bool) -> dict[str, Any]:
@@ -225,23 +225,24 @@ class Cache:
         """Return what decides whether an image is another one."""
         if self._checksums[image["name"]]:
             return self._checksums[image["name"]]
-        found = os.stat(image["path"])
-        return f"{image['path']} {found.st_size} {found.st_mtime_ns}"
+        return _text_of(image["path"], os.stat(image["path"]))
 
-    def _key(self, image: Mapping[str, Any]) -> str:
-        return f"{_OWN_KEY}{RECIPE} {image['format']} {self._source(image)}"
+    @staticmethod
+    def _key(image: Mapping[str, Any], source: str) -> str:
+        return f"{_OWN_KEY}{RECIPE} {image['format']} {source}"
 
     def _fetched(self, image: Mapping[str, Any], work: str) -> dict[str, Any]:
-        name = image["name"]
-        source = os.path.join(work, hashlib.sha256(self._source(image).encode()).hexdigest())
-        if not os.path.exists(source):
+        # Once: a file that is replaced from here on is another image, which the next run publishes.
+        name, source = image["name"], self._source(image)
+        taken = os.path.join(work, hashlib.sha256(source.encode()).hexdigest())
+        if not os.path.exists(taken):
             if image["url"]:
-                self._download(image, source)
+                self._download(image, taken)
             else:
-                self._copy(image, source)
-        made = self._converted(name, image["format"], source, work)
+                self._copy(image, source, taken)
+        made = self._converted(name, image["format"], taken, work)
         files, _differing = self._folder(name).publish(
-            self._key(image), {name: Taken(made)}, lambda made: None, self._progress.wrote)
+            self._key(image, source), {name: Taken(made)}, lambda made: None, self._progress.wrote)
         return files[name]
 
     def _download(self, image: Mapping[str, Any], target: str) -> None:
@@ -249,7 +250,7 @@ class Cache:
         download.file(image["url"], target, self._checksums[image["name"]], self._ca_file,
                       lambda size_bytes: self._check_room(image["name"], size_bytes, "the rest of the download"))
 
-    def _copy(self, image: Mapping[str, Any], target: str) -> None:
+    def _copy(self, image: Mapping[str, Any], source: str, target: str) -> None:
         path, expected = image["path"], self._checksums[image["name"]]
         self._progress.event(f"Copying {image['name']} from {path}")
         self._check_room(image["name"], os.path.getsize(path), "a copy")
@@ -257,9 +258,13 @@ class Cache:
             try:
                 with regular_file.named(path) as (reader, _status), open(temporary, "wb") as writer:
                     shutil.copyfileobj(reader, writer, 2 ** 20)
+                    copied = _text_of(path, os.fstat(reader.fileno()))
             except regular_file.NotRegularError as exc:
                 raise ReportedError(f'path: found "{path}", {exc.strerror}, expected a file, or a link of this user to '
                                     "one; what is published can be read by all: name the file that is meant") from exc
+            if not expected and copied != source:
+                raise ReportedError(f'path: found "{path}", which was written to while it was copied, expected a file '
+                                    "that stays as it is; wait until whoever writes it is done, then run again")
             found = file_digest.checksum(temporary, expected.partition(":")[0]) if expected else ""
             if found != expected:
                 raise ReportedError(f"{path}: checksum: found {found}, expected {expected}; correct the checksum, or "
@@ -338,6 +343,10 @@ class Cache:
         for path in (name, name + ".sha256"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._directory, path))
+
+
+def _text_of(path: str, status: os.stat_result) -> str:
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def _recorded(names: list[str]) -> list[str]:
