@@ -4,6 +4,7 @@
 """Files that an image cache takes images from: changed while they are taken."""
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 
@@ -71,3 +72,16 @@ def test_a_file_that_is_still_written_is_not_published_as_a_whole_one(cache, sou
     assert os.listdir(cache.folder / cache_service.WORK) == []
     cache(path=str(source))
     assert (cache.folder / "agent.iso").read_bytes() == source.read_bytes()
+
+
+def test_what_an_earlier_run_has_left_is_looked_at_before_it_is_gone_on_with(cache, source):
+    """A machine that loses power keeps names of files whose contents were not on its disk yet."""
+    digest = "sha256:" + hashlib.sha256(b"former").hexdigest()
+    status = source.stat()
+    work = cache.folder / cache_service.WORK
+    work.mkdir(parents=True, mode=0o700)
+    for checksum in (digest, None):
+        named = checksum or f"{source} {status.st_size} {status.st_mtime_ns}"
+        (work / hashlib.sha256(named.encode()).hexdigest()).write_bytes(b"")
+        cache(path=str(source), checksum=checksum)
+        assert (cache.folder / "agent.iso").read_bytes() == b"former"

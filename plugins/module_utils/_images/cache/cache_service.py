@@ -235,7 +235,9 @@ class Cache:
         # Once: a file that is replaced from here on is another image, which the next run publishes.
         name, source = image["name"], self._source(image)
         taken = os.path.join(work, hashlib.sha256(source.encode()).hexdigest())
-        if not os.path.exists(taken):
+        checksum = self._checksums[name]
+        # What a run has left that lost its power may have its name without its contents.
+        if not checksum or file_digest.checksum(taken, checksum.partition(":")[0]) != checksum:
             if image["url"]:
                 self._download(image, taken)
             else:
