@@ -22,7 +22,7 @@ from ..._common.transfer.image_server import image_fetcher
 from ..disks import disk_image
 from ..publishing.image_folder import LOCK, ImageFolder, Taken
 from ..publishing.private_work import held
-from . import cache_options
+from . import cache_options, versions
 
 # Raise it when an image is verified in another way than before: it is verified again then.
 RECIPE = "1"
@@ -180,7 +180,7 @@ class Cache:
         if not str(folder.key()).startswith(_OWN_KEY):
             return False
         if not self._check_mode:
-            for version in cache_options.versions_in(os.listdir(self._directory), name):
+            for version in versions.recorded(self._directory, name):
                 self._unlink(version)
             self._unlink(name)
             # What says that it was published goes last: a run that is killed before is repeated.
@@ -321,9 +321,10 @@ class Cache:
     def _kept(self, name: str, version: str, sha256: str) -> bool:
         """Give an image the name of its version too, and remove the versions that are too many."""
         folder = self._folder(name)
-        changed = not folder.has_name(name, version) if self._check_mode else folder.give_name(name, version)
+        # First: by it a version that a killed run has left is found.
         before = whole_file.write(folder.path(version + ".sha256"), f"{sha256}  {version}\n".encode(), _MODE,
                                   self._check_mode)
+        changed = not folder.has_name(name, version) if self._check_mode else folder.give_name(name, version)
         for former in self._superfluous(name, version):
             changed = True
             if not self._check_mode:
@@ -332,14 +333,14 @@ class Cache:
         return changed or before is not None
 
     def _superfluous(self, name: str, version: str) -> list[str]:
-        former = [item for item in cache_options.versions_in(os.listdir(self._directory), name) if item != version]
+        former = [item for item in versions.recorded(self._directory, name) if item != version]
         former.sort(key=self._published_at, reverse=True)
-        return former[self._keep:]
+        there = [item for item in former if os.path.lexists(os.path.join(self._directory, item))]
+        return [item for item in former if item not in there[:self._keep]]
 
     def _published_at(self, version: str) -> tuple[int, str]:
         # The image has the time of its download; its checksum is written when it is published.
-        path = os.path.join(self._directory, version)
-        return os.lstat(path + ".sha256" if os.path.lexists(path + ".sha256") else path).st_mtime_ns, version
+        return os.lstat(os.path.join(self._directory, version + ".sha256")).st_mtime_ns, version
 
     def _unlink(self, name: str) -> None:
         for path in (name, name + ".sha256"):
