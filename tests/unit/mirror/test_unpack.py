@@ -192,3 +192,13 @@ def test_what_is_not_the_archives_stays_in_the_folder(site):
     assert os.listdir(site / "site.tar.d") == ["mine"]
     work_folder.remove(str(site / "site.tar.d"))
     assert os.listdir(site / "site.tar.d") == ["mine"]
+
+
+@pytest.mark.parametrize("checksum, found", [
+    ("", '""'), ("None", '"None"'), (bills.checksum(BILL), '"[0-9a-f]{64}"'), ("SHA256:" + "0" * 64, '"SHA256:0+"')])
+def test_a_checksum_that_is_none_is_refused_and_is_not_any_checksum(site, checksum, found):
+    """A variable of a script that is not set would have every archive taken, whoever has made it."""
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=rf"checksum: found {found}, expected sha256: and 64 hexadecimal digits; "):
+            unpack(site, check_mode, checksum=checksum)
+    assert os.listdir(site) == ["site.tar"]
