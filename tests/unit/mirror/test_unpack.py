@@ -212,7 +212,8 @@ def test_what_is_not_the_archives_stays_in_the_folder(site):
 
 
 @pytest.mark.parametrize("checksum, found", [
-    ("", '""'), ("None", '"None"'), (bills.checksum(BILL), '"[0-9a-f]{64}"'), ("SHA256:" + "0" * 64, '"SHA256:0+"')])
+    ("", '""'), ("None", '"None"'), (bills.checksum(BILL), '"[0-9a-f]{64}"'),
+    ("SHA256:" + "0" * 64, '"SHA256:0+"')])
 def test_a_checksum_that_is_none_is_refused_and_is_not_any_checksum(site, checksum, found):
     """A variable of a script that is not set would have every archive taken, whoever has made it."""
     for check_mode in (True, False):

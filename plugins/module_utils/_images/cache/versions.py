@@ -32,7 +32,8 @@ def _is_recorded(directory: str, version: str, name: str) -> bool:
         with regular_file.reading(os.path.join(directory, version + _CHECKSUM)) as (stream, status):
             if regular_file.others_may_write(status):
                 return False
-            digest, _space, named = stream.read(_LONGEST_BYTES).decode("utf-8", "replace").partition("  ")
+            text: str = stream.read(_LONGEST_BYTES).decode("utf-8", "replace")
     except OSError:
         return False
+    digest, _space, named = text.partition("  ")
     return named == f"{version}\n" and cache_options.version_name(name, digest) == version
