@@ -22,7 +22,9 @@ options:
     type: path
     required: true
   checksum:
-    description: Checksum of the bill, as M(metal3.baremetal.mirror_gather) returned it. Another archive is refused.
+    description: >-
+      Checksum of the bill, as M(metal3.baremetal.mirror_gather) returned it. Another archive is refused, and so is an
+      empty text. Without this option any archive is taken.
     type: str
   work_dir:
     description:

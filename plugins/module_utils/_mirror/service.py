@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .._cluster.render import images as cluster_images
 from .._common.files import file_digest, open_folder, regular_file, user_folders, whole_file
+from .._common.options.field_checks import DIGEST, DIGEST_RULE, show
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.texts.formats import timestamp
@@ -281,11 +282,15 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: 
     :param target: where images are pushed to; None for files alone
     :param report: callable that takes a line of progress
     :param check_mode: only compare with what is there
-    :raises RefusedError: for a work folder that others could have filled
+    :raises RefusedError: for a checksum that is none, and a work folder that others could have filled
     :raises ReportedError: for an archive that is not what it should be, and a registry that refuses
     """
-    path = params["archive"]
-    bill = archive.bill_of(path, params["checksum"])
+    path, checksum = params["archive"], params["checksum"]
+    # An empty one is a variable that somebody has not filled, and would be none.
+    if checksum is not None and not DIGEST.fullmatch(checksum):
+        raise RefusedError([Problem("mirror-checksum", f"archive {path}", "checksum", show(checksum), DIGEST_RULE,
+                                    "give the checksum that mirror_gather has returned")])
+    bill = archive.bill_of(path, checksum)
     numbers = [number for number, entry in enumerate(bill["images"])
                if target is not None and registry.digest(target, entry["name"]) != entry["digest"]]
     files = [entry for entry in bill["files"] if params["files_dir"] and file_digest.checksum(

@@ -10,7 +10,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 
-from .._common.files import left_over
+from .._common.files import left_over, regular_file
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
 from . import archive
@@ -44,6 +44,9 @@ def check(path: str) -> None:
         # Its owner may rename all in it, whatever its mode is.
         if status.st_uid not in (0, os.geteuid()):
             raise _refused(path, f"a folder in {above}, which is user {status.st_uid}'s, who may exchange it")
+        # Of a umask of 002, by which the own group may write, nobody else is in that group.
+        if not status.st_mode & stat.S_ISVTX and regular_file.others_may_write(status, own_group=True):
+            raise _refused(path, f"a folder in {above}, in which group {status.st_gid} may exchange it")
     try:
         found = os.lstat(path)
     except FileNotFoundError:

@@ -178,7 +178,7 @@ def test_an_image_that_leads_to_another_file_is_not_published(params, tmp_path, 
 
 @pytest.mark.parametrize("place", ["", "downloads"])
 def test_a_cache_in_which_others_could_exchange_what_was_verified_is_refused(params, tmp_path, place):
-    """An image that was downloaded is not digested again: nodes would have got any other."""
+    """Others could exchange it after it was digested: nodes would have got any other."""
     qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
     params = download(params, tmp_path / "a")
     (tmp_path / "cache" / place).chmod(0o777)

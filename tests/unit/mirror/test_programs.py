@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -23,9 +24,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.p
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import image_file, programs, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import program_images
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.manifests import IRONIC_VARIANTS
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, rendered_manifests
 
 SOURCE = Path(__file__).parents[3] / "lab" / "engine"
+PART = f"{RENDERED[0].name}.yaml"
 
 
 def digest(content):
@@ -131,8 +135,9 @@ class Site:
         monkeypatch.setattr(registry, "fetch_one", self.fetch)
         self.manifests = tmp_path / "files"
         self.manifests.mkdir()
-        for kind in ("plane", "ironic"):
-            (self.manifests / f"{kind}-manifests-x.{self.made.pins_key}.yaml").write_text("kind: X")
+        for kind, names in (("plane", [part.name for part in RENDERED]), ("ironic", IRONIC_VARIANTS)):
+            for name in names:
+                (self.manifests / f"{kind}-manifests-{name}.{self.made.pins_key}.yaml").write_text("kind: X")
 
     def digest(self, source, name):
         return None if name in self.absent else "sha256:" + digest(name.encode() + self.moved)
@@ -161,7 +166,7 @@ def test_programs_are_taken_once_each_by_its_digest(site):
         wanted = "sha256:" + digest(item.reference.encode())
         assert Path(site.made.bin_dir, item.program).read_text() == f"{item.program} {wanted}"
         assert result["digests"][item.reference] == wanted
-    assert Path(site.made.manifests_dir, "x.yaml").read_text() == "kind: X"
+    assert Path(site.made.manifests_dir, PART).read_text() == "kind: X"
     again = site.ensure()
     assert not again["changed"] and again["digests"] == result["digests"] and len(site.fetched) == len(site.images)
     assert sorted(os.listdir(site.made.directory)) == ["bin", "images.json", "ironic-manifests-3", "manifests-2"]
@@ -252,7 +257,23 @@ def test_rendered_manifests_survive_the_way_through_a_folder(site, tmp_path):
         (folder / name).write_bytes(Path(path).read_bytes())
     other = engine.Engine(str(SOURCE), str(tmp_path / "other"))
     rendered_manifests.place(str(folder), other)
-    assert Path(other.manifests_dir, "x.yaml").read_text() == "kind: X" and rendered_manifests.complete(other)
+    assert Path(other.manifests_dir, PART).read_text() == "kind: X" and rendered_manifests.complete(other)
+
+
+@pytest.mark.parametrize("kind", ["plane", "ironic"])
+@pytest.mark.parametrize("which", [slice(1, 2), slice(1, None)])
+def test_manifests_that_are_not_all_there_are_not_taken_for_all(site, kind, which):
+    """A run of mirror_unpack that was killed has put some of them there."""
+    missing = sorted(site.manifests.glob(f"{kind}-*"))[which]
+    for path in missing:
+        path.unlink()
+    with pytest.raises(ReportedError, match=re.escape(f"{site.manifests}: found no {missing[0].name}") + ".*expected "):
+        site.ensure()
+    assert not rendered_manifests.complete(site.made)
+    for path in missing:
+        path.write_text("kind: X")
+    site.ensure()
+    assert rendered_manifests.complete(site.made)
 
 
 def replaced_by_a_link(file):

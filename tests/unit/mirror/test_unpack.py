@@ -119,13 +119,30 @@ def test_a_folder_in_that_of_somebody_else_is_refused(site, monkeypatch):
     """Who owns the folder with the archive may rename root's folder beside it, and put another one in its place."""
     own = os.stat
     monkeypatch.setattr(os, "stat", lambda path, **more: SimpleNamespace(
-        st_uid=4711, st_mode=0o40755) if str(path) == str(site) else own(path, **more))
+        st_uid=4711, st_gid=4711, st_mode=0o40755) if str(path) == str(site) else own(path, **more))
     with pytest.raises(RefusedError, match=rf"found a folder in {site}, which is user 4711's, who may exchange it"):
         unpack(site)
     assert not (site / "www").exists()
     # With another one it goes on.
     (site / "own").mkdir()
     assert unpack(site, work_dir=str(site / "own" / "work"))["placed"] == [NAME]
+
+
+@pytest.mark.parametrize("mode, refused", [(0o770, True), (0o2775, True), (0o1770, False), (0o755, False)])
+def test_a_folder_in_that_of_another_group_is_refused(site, monkeypatch, mode, refused):
+    """Each of the group may put another folder in the place of root's, in which root writes and removes."""
+    site.chmod(mode)
+    # As a umask of 002 has it: nobody else is in the own group.
+    assert unpack(site)["placed"] == [NAME]
+    os.unlink(site / "www" / NAME)
+    monkeypatch.setattr(os, "getegid", lambda: 4711)
+    for check_mode in (True, False):
+        if refused:
+            with pytest.raises(RefusedError, match=rf"found a folder in {site}, in which group \d+ may exchange it"):
+                unpack(site, check_mode)
+            assert sorted(os.listdir(site)) == ["site.tar", "www"]
+        else:
+            assert unpack(site, check_mode)["placed"] == [NAME]
 
 
 def test_a_folder_that_another_run_works_in_is_refused(site):
@@ -192,3 +209,14 @@ def test_what_is_not_the_archives_stays_in_the_folder(site):
     assert os.listdir(site / "site.tar.d") == ["mine"]
     work_folder.remove(str(site / "site.tar.d"))
     assert os.listdir(site / "site.tar.d") == ["mine"]
+
+
+@pytest.mark.parametrize("checksum, found", [
+    ("", '""'), ("None", '"None"'), (bills.checksum(BILL), '"[0-9a-f]{64}"'),
+    ("SHA256:" + "0" * 64, '"SHA256:0+"')])
+def test_a_checksum_that_is_none_is_refused_and_is_not_any_checksum(site, checksum, found):
+    """A variable of a script that is not set would have every archive taken, whoever has made it."""
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=rf"checksum: found {found}, expected sha256: and 64 hexadecimal digits; "):
+            unpack(site, check_mode, checksum=checksum)
+    assert os.listdir(site) == ["site.tar"]

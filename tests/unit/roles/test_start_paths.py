@@ -23,10 +23,11 @@ PATHS = {
     "playbooks/collect_logs.yml": ["collect_logs_dir"],
     "playbooks/compliance.yml": ["compliance_sarif_file", "compliance_junit_file"],
     "playbooks/convert_manifests.yml": ["convert_from", "convert_to"],
-    "playbooks/mirror_gather.yml": ["mirror_archive", "mirror_image_lists", "mirror_folders", "mirror_files_ca_file",
+    "playbooks/mirror_gather.yml": ["mirror_archive", "mirror_work_dir", "mirror_image_lists", "mirror_folders",
+                                    "mirror_files_ca_file", "mirror_ca_file", "mirror_username_file",
+                                    "mirror_password_file"],
+    "playbooks/mirror_unpack.yml": ["mirror_archive", "mirror_work_dir", "mirror_files_dir", "mirror_bill_file",
                                     "mirror_ca_file", "mirror_username_file", "mirror_password_file"],
-    "playbooks/mirror_unpack.yml": ["mirror_archive", "mirror_files_dir", "mirror_bill_file", "mirror_ca_file",
-                                    "mirror_username_file", "mirror_password_file"],
 }
 CHECK = """apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineHealthCheck

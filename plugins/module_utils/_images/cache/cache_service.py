@@ -22,7 +22,7 @@ from ..._common.transfer.image_server import image_fetcher
 from ..disks import disk_image
 from ..publishing.image_folder import LOCK, ImageFolder, Taken
 from ..publishing.private_work import held
-from . import cache_options
+from . import cache_options, versions
 
 # Raise it when an image is verified in another way than before: it is verified again then.
 RECIPE = "1"
@@ -159,7 +159,7 @@ class Cache:
     def _known(self, image: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what is known of an image that is published as it is described, else None."""
         name = image["name"]
-        files = self._folder(name).published(self._key(image), [name], by_time=True)
+        files = self._folder(name).published(self._key(image, self._source(image)), [name], by_time=True)
         return files[name] if files is not None else None
 
     def _described(self, image: Mapping[str, Any], known: Mapping[str, Any] | None, is_new: bool) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class Cache:
         if not str(folder.key()).startswith(_OWN_KEY):
             return False
         if not self._check_mode:
-            for version in cache_options.versions_in(os.listdir(self._directory), name):
+            for version in versions.recorded(self._directory, name):
                 self._unlink(version)
             self._unlink(name)
             # What says that it was published goes last: a run that is killed before is repeated.
@@ -225,23 +225,26 @@ class Cache:
         """Return what decides whether an image is another one."""
         if self._checksums[image["name"]]:
             return self._checksums[image["name"]]
-        found = os.stat(image["path"])
-        return f"{image['path']} {found.st_size} {found.st_mtime_ns}"
+        return _text_of(image["path"], os.stat(image["path"]))
 
-    def _key(self, image: Mapping[str, Any]) -> str:
-        return f"{_OWN_KEY}{RECIPE} {image['format']} {self._source(image)}"
+    @staticmethod
+    def _key(image: Mapping[str, Any], source: str) -> str:
+        return f"{_OWN_KEY}{RECIPE} {image['format']} {source}"
 
     def _fetched(self, image: Mapping[str, Any], work: str) -> dict[str, Any]:
-        name = image["name"]
-        source = os.path.join(work, hashlib.sha256(self._source(image).encode()).hexdigest())
-        if not os.path.exists(source):
+        # Once: a file that is replaced from here on is another image, which the next run publishes.
+        name, source = image["name"], self._source(image)
+        taken = os.path.join(work, hashlib.sha256(source.encode()).hexdigest())
+        checksum = self._checksums[name]
+        # What a run has left that lost its power may have its name without its contents.
+        if not checksum or file_digest.checksum(taken, checksum.partition(":")[0]) != checksum:
             if image["url"]:
-                self._download(image, source)
+                self._download(image, taken)
             else:
-                self._copy(image, source)
-        made = self._converted(name, image["format"], source, work)
+                self._copy(image, source, taken)
+        made = self._converted(name, image["format"], taken, work)
         files, _differing = self._folder(name).publish(
-            self._key(image), {name: Taken(made)}, lambda made: None, self._progress.wrote)
+            self._key(image, source), {name: Taken(made)}, lambda made: None, self._progress.wrote)
         return files[name]
 
     def _download(self, image: Mapping[str, Any], target: str) -> None:
@@ -249,7 +252,7 @@ class Cache:
         download.file(image["url"], target, self._checksums[image["name"]], self._ca_file,
                       lambda size_bytes: self._check_room(image["name"], size_bytes, "the rest of the download"))
 
-    def _copy(self, image: Mapping[str, Any], target: str) -> None:
+    def _copy(self, image: Mapping[str, Any], source: str, target: str) -> None:
         path, expected = image["path"], self._checksums[image["name"]]
         self._progress.event(f"Copying {image['name']} from {path}")
         self._check_room(image["name"], os.path.getsize(path), "a copy")
@@ -257,9 +260,13 @@ class Cache:
             try:
                 with regular_file.named(path) as (reader, _status), open(temporary, "wb") as writer:
                     shutil.copyfileobj(reader, writer, 2 ** 20)
+                    copied = _text_of(path, os.fstat(reader.fileno()))
             except regular_file.NotRegularError as exc:
                 raise ReportedError(f'path: found "{path}", {exc.strerror}, expected a file, or a link of this user to '
                                     "one; what is published can be read by all: name the file that is meant") from exc
+            if not expected and copied != source:
+                raise ReportedError(f'path: found "{path}", which was written to while it was copied, expected a file '
+                                    "that stays as it is; wait until whoever writes it is done, then run again")
             found = file_digest.checksum(temporary, expected.partition(":")[0]) if expected else ""
             if found != expected:
                 raise ReportedError(f"{path}: checksum: found {found}, expected {expected}; correct the checksum, or "
@@ -314,9 +321,10 @@ class Cache:
     def _kept(self, name: str, version: str, sha256: str) -> bool:
         """Give an image the name of its version too, and remove the versions that are too many."""
         folder = self._folder(name)
-        changed = not folder.has_name(name, version) if self._check_mode else folder.give_name(name, version)
+        # First: by it a version that a killed run has left is found.
         before = whole_file.write(folder.path(version + ".sha256"), f"{sha256}  {version}\n".encode(), _MODE,
                                   self._check_mode)
+        changed = not folder.has_name(name, version) if self._check_mode else folder.give_name(name, version)
         for former in self._superfluous(name, version):
             changed = True
             if not self._check_mode:
@@ -325,19 +333,23 @@ class Cache:
         return changed or before is not None
 
     def _superfluous(self, name: str, version: str) -> list[str]:
-        former = [item for item in cache_options.versions_in(os.listdir(self._directory), name) if item != version]
+        former = [item for item in versions.recorded(self._directory, name) if item != version]
         former.sort(key=self._published_at, reverse=True)
-        return former[self._keep:]
+        there = [item for item in former if os.path.lexists(os.path.join(self._directory, item))]
+        return [item for item in former if item not in there[:self._keep]]
 
     def _published_at(self, version: str) -> tuple[int, str]:
         # The image has the time of its download; its checksum is written when it is published.
-        path = os.path.join(self._directory, version)
-        return os.lstat(path + ".sha256" if os.path.lexists(path + ".sha256") else path).st_mtime_ns, version
+        return os.lstat(os.path.join(self._directory, version + ".sha256")).st_mtime_ns, version
 
     def _unlink(self, name: str) -> None:
         for path in (name, name + ".sha256"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._directory, path))
+
+
+def _text_of(path: str, status: os.stat_result) -> str:
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def _recorded(names: list[str]) -> list[str]:

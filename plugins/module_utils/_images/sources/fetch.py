@@ -12,14 +12,14 @@ import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
-from ..._common.files import cache_entry
+from ..._common.files import cache_entry, file_digest
 from ..._common.problems.errors import ReportedError
 from ..._common.redaction.redaction import redacted
 from ..._common.transfer import download
 
 
 def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progress: Any) -> str:
-    """Return the path of a file in the cache, downloaded if it is not there.
+    """Return the path of a file in the cache, downloaded if it is not there as it came.
 
     :param url: where it is
     :param checksum: ``sha256:`` and 64 hexadecimal digits
@@ -29,9 +29,10 @@ def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progre
     :raises ReportedError: when it cannot be read, is another one, or others could have put one there
     """
     path = os.path.join(cache_dir, "downloads", checksum.partition(":")[2])
-    # What is there was verified when it came.
     cache_entry.require_own(cache_dir, os.path.dirname(path))
-    if not os.path.exists(path):
+    # It was verified when it came, but a machine that lost its power, or a disk, may have another one by now, which
+    # would be published with a checksum of its own.
+    if file_digest.checksum(path) != checksum:
         progress.event(f"Downloading {redacted(url)}")
         download.file(url, path, checksum, ca_file,
                       waiting=lambda: progress.event(f"Another process downloads {redacted(url)}: waiting for it"))

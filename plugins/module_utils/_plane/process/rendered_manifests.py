@@ -5,15 +5,20 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from typing import Any
 
 from ..._common.files import regular_file
 from ..._common.problems.errors import ReportedError
+from ..parts import catalogue, manifests
 
-# <kind>-manifests-<what>.<key of the pins>.yaml: manifests of other pins are other files.
-_FILE = re.compile(r"(plane|ironic)-manifests-([a-z0-9_.-]+)\.([0-9a-f]{16})\.yaml")
+# Of each kind what is rendered.
+_RENDERED = {"plane": tuple(part.name for part in catalogue.RENDERED), "ironic": tuple(manifests.IRONIC_VARIANTS)}
+
+
+def _file(kind: str, name: str, made: Any) -> str:
+    """Return the name of a file in the folder; manifests of other pins are other files."""
+    return f"{kind}-manifests-{name}.{made.pins_key}.yaml"
 
 
 def _folders(made: Any) -> dict[str, str]:
@@ -41,8 +46,7 @@ def files(made: Any) -> dict[str, str]:
         except FileNotFoundError as exc:
             raise ReportedError(f"{folder}: missing, expected rendered manifests; run the module plane_programs "
                                 "first") from exc
-        found.update((f"{kind}-manifests-{name.removesuffix('.yaml')}.{made.pins_key}.yaml", os.path.join(folder, name))
-                     for name in names)
+        found.update((_file(kind, name.removesuffix(".yaml"), made), os.path.join(folder, name)) for name in names)
     return found
 
 
@@ -51,23 +55,25 @@ def place(directory: str, made: Any) -> None:
 
     :param directory: folder with the files of :func:`files`, and perhaps others
     :param made: an Engine
-    :raises ReportedError: when there are none of its pins, or others could have written them
+    :raises ReportedError: when not all of its pins are there, or others could have written them
     """
     for kind, folder in _folders(made).items():
         if os.path.isdir(folder):
             continue
-        names = [match for match in map(_FILE.fullmatch, sorted(_listed(directory)))
-                 if match and match.group(1) == kind and match.group(3) == made.pins_key]
-        if not names:
-            raise ReportedError(f'{directory}: found no {kind}-manifests-*.{made.pins_key}.yaml, expected those that '
-                                "mirror_gather of this release adds; unpack its archive there")
+        files_of = dict((_file(kind, name, made), name) for name in _RENDERED[kind])
+        # A run of mirror_unpack may have been killed in between, and what is placed here is never placed again.
+        missing = sorted(set(files_of).difference(_listed(directory)))
+        if missing:
+            found = _file(kind, "*", made) if len(missing) == len(files_of) else ", ".join(missing)
+            raise ReportedError(f"{directory}: found no {found}, expected those that mirror_gather of this release "
+                                "adds; unpack its archive there, to the end")
         # What they say is done with a cluster administrator's rights; the folder may be that of an image server.
         _require_own(directory, os.stat(directory))
         partial = folder + ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         os.makedirs(partial)
-        for match in names:
-            _copy(os.path.join(directory, match.group(0)), os.path.join(partial, match.group(2) + ".yaml"))
+        for file, name in files_of.items():
+            _copy(os.path.join(directory, file), os.path.join(partial, name + ".yaml"))
         os.rename(partial, folder)
 
 
