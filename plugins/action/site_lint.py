@@ -77,12 +77,19 @@ class ActionModule(ActionBase):
         return result
 
     def _role_variables(self):
-        """Return the names of the variables of the roles that describe hosts and clusters."""
+        """Return the names of variables as ``SiteReader`` takes them."""
         found = {}
-        for role in ("hosts", "cluster"):
-            specs = self._loader.load_from_file(os.path.join(_COLLECTION, "roles", role, "meta", "argument_specs.yml"))
-            found[role] = sorted(set(name for point in specs["argument_specs"].values() for name in point["options"]))
-        return found
+        folder = os.path.join(_COLLECTION, "roles")
+        for role in sorted(os.listdir(folder)):
+            specs = self._loader.load_from_file(os.path.join(folder, role, "meta", "argument_specs.yml"))
+            found[role] = sorted(set(name for point in specs["argument_specs"].values()
+                                     for name in point.get("options") or ()))
+        playbooks = [os.path.splitext(name)[0] for name in os.listdir(os.path.join(_COLLECTION, "playbooks"))
+                     if name.endswith(".yml")]
+        return {"hosts": found["hosts"], "cluster": found["cluster"],
+                "machine": sorted(set(name for names in found.values() for name in names)),
+                # Those of a playbook with a role of its name are the role's.
+                "playbooks": sorted(name for name in playbooks if name not in found)}
 
     def _sarif(self, findings):
         manifest = os.path.join(_COLLECTION, "galaxy.yml")

@@ -21,9 +21,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import text as problem_text
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import described as expectations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import inventory as ironic_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import described
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
@@ -38,7 +40,9 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables i
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
 UNREAD = "inventory-file"
-_SHARED = ("metal3_namespace", "metal3_kubeconfig", "metal3_ca_file")
+# Of all roles and playbooks; other variables have the prefix of one of them.
+_SHARED = ("metal3_boot_consoles", "metal3_boot_logs", "metal3_ca_file", "metal3_confirm", "metal3_ironic",
+           "metal3_kubeconfig", "metal3_namespace", "metal3_optional_groups")
 
 
 class SiteReader:
@@ -49,7 +53,8 @@ class SiteReader:
     :param clusters: names of the inventory hosts that stand for clusters
     :param own_variables: ``{name: variables that an inventory file gives this host alone}``
     :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
-    :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
+    :param role_variables: names of variables: those of the roles ``hosts`` and ``cluster``, under ``machine`` those of
+        all roles, and under ``playbooks`` the names of playbooks whose variables begin with them
     :param nested: names of those of ``children`` that have groups below them
     :param unread: paths of files of the inventory that Ansible could not read
     """
@@ -102,6 +107,8 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters
                   for problem in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
+        found += [lint_checks.Finding("site", problem) for name in self._machines
+                  for problem in described.problems(self._variables_of_machine(name).get(described.VARIABLE), name)]
         found += self._of_other_modules()
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
@@ -226,19 +233,23 @@ class SiteReader:
         """Variables that nobody reads, and that are nearly those that are missing."""
         found = []
         names = {"host": set(host_inventory.VARIABLES.values()) | set(self.role_variables["hosts"]) | set(_SHARED),
-                 "cluster": set(self.role_variables["cluster"]) | set(_SHARED)}
-        known = names["host"] | names["cluster"]
-        for name, variables in self.variables.items():
-            kind = self._kind(name)
+                 "cluster": set(self.role_variables["cluster"]) | set(_SHARED),
+                 "site": {described.VARIABLE, *self.role_variables.get("machine", ()), *_SHARED}}
+        known = set().union(*names.values(), self.role_variables.get("playbooks", ()), [ironic_inventory.OWN_VARIABLE])
+        others = (host_inventory.PREFIX, "ansible_", *(f"{name}_" for name in self.role_variables.get("playbooks", ())))
+        of_machines = dict((name, self._variables_of_machine(name)) for name in self._machines
+                           if name not in self.variables)
+        for name, variables in (self.variables | of_machines).items():
+            kind = "site" if name in of_machines else self._kind(name)
             missing = sorted(names[kind] - set(variables))
             for variable in sorted(variables):
-                if variable in known or variable.startswith((host_inventory.PREFIX, "ansible_")):
+                if variable in known or variable.startswith(others):
                     continue
                 near = difflib.get_close_matches(variable, missing, 1, _LIKENESS)
                 if near:
                     found.append(lint_checks.finding(
                         "unknown-variable", kind, name, variable, "a variable that is not read",
-                        f"a variable of a {kind}", f"perhaps {near[0]} is meant"))
+                        "a variable of a role or playbook", f"perhaps {near[0]} is meant"))
         return found
 
     def _variable(self, item):

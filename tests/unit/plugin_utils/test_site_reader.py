@@ -79,6 +79,37 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
 
 
+def test_what_is_mistyped_of_a_machine_of_the_plane_is_found(findings, monkeypatch):
+    """It would be ignored: images would not be served, or another cluster's plane installed."""
+    monkeypatch.setitem(ROLE_VARIABLES, "machine", ["image_server_addresses", "backup_recipients", "hosts_action"])
+    monkeypatch.setitem(ROLE_VARIABLES, "playbooks", ["host_action"])
+    found = findings("""\
+all:
+  vars:
+    metal3_irnoic: {cloud: metal3}
+    host_action: reboot
+  children:
+    baremetal: {hosts: {one: {bmc_address: redfish-virtualmedia://198.51.100.1}}}
+    management:
+      hosts:
+        bastion:
+          management_plane:
+            mode: cluster
+            kubeconfg: /k
+          image_server_adresses: [192.0.2.10]
+          backup_recipients: []
+        other:
+          managment_plane: {mode: cluster}
+""")
+    assert places(found, "unknown-variable") == [
+        ("one and 2 more", "metal3_irnoic", "hosts.yml", 3),
+        ("bastion", "image_server_adresses", "hosts.yml", 13), ("other", "managment_plane", "hosts.yml", 16),
+        ("bastion", "management_plane.kubeconfg", "hosts.yml", 12)]
+    assert [item["hint"] for item in found if item["code"] == "unknown-variable"] == [
+        f"perhaps {name} is meant" for name in ("metal3_ironic", "image_server_addresses", "management_plane")
+    ] + ["remove it (perhaps kubeconfig is meant)"]
+
+
 def test_a_finding_about_a_host_without_variables_is_in_its_inventory_file(findings):
     found = findings("baremetal: {hosts: {One_Two: {}}}")
     assert places(found, "host-name") == [("One_Two", "name", "hosts.yml", None)]
