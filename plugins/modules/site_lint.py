@@ -14,10 +14,10 @@ description:
     M(metal3.baremetal.baremetal_host), M(metal3.baremetal.host_firmware_settings),
     M(metal3.baremetal.host_firmware_components), M(metal3.baremetal.host_update_policy),
     M(metal3.baremetal.host_compliance), M(metal3.baremetal.ip_pool) and M(metal3.baremetal.cluster), and against each
-    other. Names of variables of the machines in the group C(management) are checked, too, and the keys of their
-    C(management_plane). It looks for mistyped variables and options, values out of their limits, references to what is not
+    other. It looks for mistyped variables and options, values out of their limits, references to what is not
     described, too few servers or addresses, networks that overlap, combinations that can't work, and versions that
     don't fit.
+  - Of the machines in the group C(management) names of variables are checked, and the keys of C(management_plane).
   - All findings are reported at once, with the variable, what was found, what is allowed, and what to do next. With
     ansible-core 2.19 or newer they have the file and the line.
   - Nothing is asked of a cluster, a BMC or a server, and secret values are not shown.
