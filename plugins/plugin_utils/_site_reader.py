@@ -28,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import described
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _virtual_routers as virtual_routers
@@ -39,7 +40,6 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables i
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
-UNREAD = "inventory-file"
 # Of all roles and playbooks; other variables have the prefix of one of them.
 _SHARED = ("metal3_boot_consoles", "metal3_boot_logs", "metal3_ca_file", "metal3_confirm", "metal3_ironic",
            "metal3_kubeconfig", "metal3_namespace", "metal3_optional_groups")
@@ -93,7 +93,8 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name, field="name"))
                   for name, problem in unnamed.items()]
         found += [lint_checks.finding(
-            UNREAD, "site", path, "", "a file that no inventory plugin could read", "hosts, groups and their variables",
+            inventory_files.UNREAD, "site", path, "", "a file that no inventory plugin could read",
+            "hosts, groups and their variables",
             "correct it where Ansible's warning says, or take it out of the inventory: what is in it was not checked")
             for path in self._unread]
         found += self._named_by_nested(clusters, unnamed)
@@ -222,8 +223,9 @@ class SiteReader:
             *expectations.problems(name, self.variables[name]))]
 
     def _unreadable(self):
-        return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",
-                                    "define what is missing, or correct the template")
+        return [lint_checks.finding(
+            "template-error", self._kind(name), name, variable, text, "a value",
+            inventory_files.VAULT_HINT if "decrypt" in text else "define what is missing, or correct the template")
                 for name, variables in self.variables.items() for variable, text in sorted(variables.errors.items())]
 
     def _kind(self, name):
@@ -273,7 +275,7 @@ class SiteReader:
         if variables is None and item.problem.subject in self._machines:
             variables = self._variables_of_machine(item.problem.subject)
         # A file that could not be read has no lines.
-        place = (item.problem.subject if item.problem.code == UNREAD else None, None, None)
+        place = (item.problem.subject if item.problem.code == inventory_files.UNREAD else None, None, None)
         if variables is not None:
             place = variables.origin(variable) if variable else place
             if place[0] is None:
@@ -290,6 +292,24 @@ class SiteReader:
         return dict(problem._asdict(), level=lint_rules.BY_NAME[problem.code].level, kind=item.kind,
                     names=[problem.subject], path=shown(place[0], base_dir), line=place[1], column=place[2],
                     text=problem_text(problem))
+
+
+def of_files(files, options):
+    """Return the findings about files of variables, as :meth:`SiteReader.lint` returns its own.
+
+    :param files: list of ``_inventory_files.FileProblem``
+    :param options: parameters of the module
+    """
+    found = []
+    for item in files:
+        # Without one that ends all reading there is nothing else to report.
+        if item.code in options["skip_rules"] and not item.ends:
+            continue
+        path = shown(item.path, options["base_dir"])
+        problem = Problem(item.code, path, "", item.actual, item.expected, item.hint)
+        found.append(dict(problem._asdict(), level=lint_rules.BY_NAME[item.code].level, kind="site", names=[path],
+                          path=path, line=item.line, column=None, text=problem_text(problem)))
+    return found
 
 
 def _listed(value):
