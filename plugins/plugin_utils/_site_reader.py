@@ -97,6 +97,7 @@ class SiteReader:
             "hosts, groups and their variables",
             "correct it where Ansible's warning says, or take it out of the inventory: what is in it was not checked")
             for path in self._unread]
+        found += self._mistyped_groups()
         found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
@@ -122,6 +123,20 @@ class SiteReader:
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
         found = [item for item in found if item.problem.code not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _mistyped_groups(self):
+        """Groups that no playbook is for, and that are nearly one of those that are missing: site leaves it out."""
+        groups = getattr(getattr(self._hostvars, "_inventory", None), "groups", {})
+        # Those that the module was given by another name are no mistakes.
+        there = [name for name, group in groups.items()
+                 if not set(host.name for host in group.get_hosts()) <= set(self.variables)]
+        found = []
+        for wanted in (managed_site.SERVERS, cluster_inventory.GROUP, managed_site.MANAGEMENT):
+            near = [] if wanted in groups else difflib.get_close_matches(wanted, there, 1, _LIKENESS)
+            found += [lint_checks.finding(
+                "unknown-group", "site", name, "", "a group that no playbook is for", f"the group {wanted}",
+                f"rename it, or add an empty group {wanted} if it is another one") for name in near]
+        return found
 
     def _named_by_nested(self, clusters, unnamed):
         """Clusters that an upper group names: one that is meant to group clusters, such as a site, is taken for one."""

@@ -110,6 +110,19 @@ all:
     ] + ["remove it (perhaps kubeconfig is meant)"]
 
 
+def test_a_mistyped_group_is_found(findings):
+    """The playbook site leaves out what an inventory has no hosts for, and ends with success."""
+    groups = "bare_metal: {hosts: {one: }}\ncluster: {hosts: {prod: }}\nmanagment: {hosts: {bastion: }}\n"
+    found = [item for item in findings(groups) if item["code"] == "unknown-group"]
+    assert [item["text"] for item in found] == [
+        f"{name}: found a group that no playbook is for, expected the group {meant}; rename it, or add an empty group "
+        f"{meant} if it is another one"
+        for name, meant in (("bare_metal", "baremetal"), ("cluster", "clusters"), ("managment", "management"))]
+    empty = groups + "baremetal:\nclusters: {}\nmanagement: {hosts: {}}\n"
+    assert places(findings(empty), "unknown-group") == []
+    assert places(findings("rack1: {hosts: {one: }}\nbare_metal: {}\n"), "unknown-group") == []
+
+
 def test_a_finding_about_a_host_without_variables_is_in_its_inventory_file(findings):
     found = findings("baremetal: {hosts: {One_Two: {}}}")
     assert places(found, "host-name") == [("One_Two", "name", "hosts.yml", None)]
