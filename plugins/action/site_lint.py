@@ -17,7 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rule
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _report_file as report_file
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _site_reader as site_reader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGUMENT_SPEC = {
@@ -56,33 +56,43 @@ class ActionModule(ActionBase):
         options["base_dir"] = unfrackpath(options["base_dir"] or os.getcwd())
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
-        reader = SiteReader(hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters),
-                            self._role_variables(), cluster_groups.children(hostvars, options["clusters_group"]),
-                            cluster_groups.with_children(hostvars, options["clusters_group"]),
-                            inventory_files.unread(getattr(hostvars, "_inventory", None)))
-        findings = reader.lint(options)
+        inventory = getattr(hostvars, "_inventory", None)
+        files = inventory_files.of_variables(inventory, self._loader)
+        findings = site_reader.of_files(files, options)
+        if not any(item.ends for item in files):
+            findings += site_reader.SiteReader(
+                hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters), self._role_variables(),
+                cluster_groups.children(hostvars, options["clusters_group"]),
+                cluster_groups.with_children(hostvars, options["clusters_group"]),
+                inventory_files.unread(inventory)).lint(options)
         counts = lint_report.count(findings)
         reports = {
             options["sarif_file"]: lambda: self._sarif(findings),
             options["junit_file"]: lambda: lint_report.junit(findings, options["strict"], options["skip_rules"])}
         written = [report_file.write(path, content(), self._task.check_mode)
                    for path, content in reports.items() if path]
-        result.update(changed=any(written), findings=findings, counts=counts, hosts=len(reader.hosts),
-                      clusters=len(reader.clusters))
+        result.update(changed=any(written), findings=findings, counts=counts, hosts=len(hosts), clusters=len(clusters))
         result["failed"] = bool(counts[lint_rules.ERROR] or (options["strict"] and counts[lint_rules.WARNING]))
-        result["msg"] = lint_report.text(findings, len(reader.hosts), len(reader.clusters))
+        result["msg"] = lint_report.text(findings, len(hosts), len(clusters))
         if not result["failed"]:
             for line in result["msg"].splitlines():
                 self._display.display("  " + line, stderr=True)
         return result
 
     def _role_variables(self):
-        """Return the names of the variables of the roles that describe hosts and clusters."""
+        """Return the names of variables as ``SiteReader`` takes them."""
         found = {}
-        for role in ("hosts", "cluster"):
-            specs = self._loader.load_from_file(os.path.join(_COLLECTION, "roles", role, "meta", "argument_specs.yml"))
-            found[role] = sorted(set(name for point in specs["argument_specs"].values() for name in point["options"]))
-        return found
+        folder = os.path.join(_COLLECTION, "roles")
+        for role in sorted(os.listdir(folder)):
+            specs = self._loader.load_from_file(os.path.join(folder, role, "meta", "argument_specs.yml"))
+            found[role] = sorted(set(name for point in specs["argument_specs"].values()
+                                     for name in point.get("options") or ()))
+        playbooks = [os.path.splitext(name)[0] for name in os.listdir(os.path.join(_COLLECTION, "playbooks"))
+                     if name.endswith(".yml")]
+        return {"hosts": found["hosts"], "cluster": found["cluster"],
+                "machine": sorted(set(name for names in found.values() for name in names)),
+                # Those of a playbook with a role of its name are the role's.
+                "playbooks": sorted(name for name in playbooks if name not in found)}
 
     def _sarif(self, findings):
         manifest = os.path.join(_COLLECTION, "galaxy.yml")

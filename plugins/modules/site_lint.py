@@ -17,6 +17,7 @@ description:
     other. It looks for mistyped variables and options, values out of their limits, references to what is not
     described, too few servers or addresses, networks that overlap, combinations that can't work, and versions that
     don't fit.
+  - Of the machines in the group C(management) names of variables are checked, and the keys of C(management_plane).
   - All findings are reported at once, with the variable, what was found, what is allowed, and what to do next. With
     ansible-core 2.19 or newer they have the file and the line.
   - Nothing is asked of a cluster, a BMC or a server, and secret values are not shown.

@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.f
     type_name,
 )
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 
 # Variables that say where a server is managed, as the role hosts has them, and what they are without them.
 _PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
@@ -209,8 +210,10 @@ def require_known(plugin, unknown):
              for name, variables in unknown.items() for variable, why in variables.items()]
     if found:
         names = sorted(set(variable for variables in unknown.values() for variable in variables))
-        raise AnsibleFilterError(f"{plugin}: {'; '.join(found)}, expected a value; define what it is made of, or "
-                                 f"leave out {' and '.join(names)}")
+        hint = f"define what it is made of, or leave out {' and '.join(names)}"
+        if any("decrypt" in why for variables in unknown.values() for why in variables.values()):
+            hint = f"{inventory_files.VAULT_HINT}; {hint}"
+        raise AnsibleFilterError(f"{plugin}: {'; '.join(found)}, expected a value; {hint}")
 
 
 def _read(value):

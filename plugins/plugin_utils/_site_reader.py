@@ -21,11 +21,14 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import text as problem_text
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import described as expectations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import inventory as ironic_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import described
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources import server_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _virtual_routers as virtual_routers
@@ -37,8 +40,9 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables i
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
-UNREAD = "inventory-file"
-_SHARED = ("metal3_namespace", "metal3_kubeconfig", "metal3_ca_file")
+# Of all roles and playbooks; other variables have the prefix of one of them.
+_SHARED = ("metal3_boot_consoles", "metal3_boot_logs", "metal3_ca_file", "metal3_confirm", "metal3_ironic",
+           "metal3_kubeconfig", "metal3_namespace", "metal3_optional_groups")
 
 
 class SiteReader:
@@ -49,7 +53,8 @@ class SiteReader:
     :param clusters: names of the inventory hosts that stand for clusters
     :param own_variables: ``{name: variables that an inventory file gives this host alone}``
     :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
-    :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
+    :param role_variables: names of variables: those of the roles ``hosts`` and ``cluster``, under ``machine`` those of
+        all roles, and under ``playbooks`` the names of playbooks whose variables begin with them
     :param nested: names of those of ``children`` that have groups below them
     :param unread: paths of files of the inventory that Ansible could not read
     """
@@ -88,9 +93,11 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name, field="name"))
                   for name, problem in unnamed.items()]
         found += [lint_checks.finding(
-            UNREAD, "site", path, "", "a file that no inventory plugin could read", "hosts, groups and their variables",
+            inventory_files.UNREAD, "site", path, "", "a file that no inventory plugin could read",
+            "hosts, groups and their variables",
             "correct it where Ansible's warning says, or take it out of the inventory: what is in it was not checked")
             for path in self._unread]
+        found += self._mistyped_groups()
         found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
@@ -102,6 +109,8 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters
                   for problem in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
+        found += [lint_checks.Finding("site", problem) for name in self._machines
+                  for problem in described.problems(self._variables_of_machine(name).get(described.VARIABLE), name)]
         found += self._of_other_modules()
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
@@ -114,6 +123,20 @@ class SiteReader:
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
         found = [item for item in found if item.problem.code not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _mistyped_groups(self):
+        """Groups that no playbook is for, and that are nearly one of those that are missing: site leaves it out."""
+        groups = getattr(getattr(self._hostvars, "_inventory", None), "groups", {})
+        # Those that the module was given by another name are no mistakes.
+        there = [name for name, group in groups.items()
+                 if not set(host.name for host in group.get_hosts()) <= set(self.variables)]
+        found = []
+        for wanted in (managed_site.SERVERS, cluster_inventory.GROUP, managed_site.MANAGEMENT):
+            near = [] if wanted in groups else difflib.get_close_matches(wanted, there, 1, _LIKENESS)
+            found += [lint_checks.finding(
+                "unknown-group", "site", name, "", "a group that no playbook is for", f"the group {wanted}",
+                f"rename it, or add an empty group {wanted} if it is another one") for name in near]
+        return found
 
     def _named_by_nested(self, clusters, unnamed):
         """Clusters that an upper group names: one that is meant to group clusters, such as a site, is taken for one."""
@@ -215,8 +238,9 @@ class SiteReader:
             *expectations.problems(name, self.variables[name]))]
 
     def _unreadable(self):
-        return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",
-                                    "define what is missing, or correct the template")
+        return [lint_checks.finding(
+            "template-error", self._kind(name), name, variable, text, "a value",
+            inventory_files.VAULT_HINT if "decrypt" in text else "define what is missing, or correct the template")
                 for name, variables in self.variables.items() for variable, text in sorted(variables.errors.items())]
 
     def _kind(self, name):
@@ -226,19 +250,23 @@ class SiteReader:
         """Variables that nobody reads, and that are nearly those that are missing."""
         found = []
         names = {"host": set(host_inventory.VARIABLES.values()) | set(self.role_variables["hosts"]) | set(_SHARED),
-                 "cluster": set(self.role_variables["cluster"]) | set(_SHARED)}
-        known = names["host"] | names["cluster"]
-        for name, variables in self.variables.items():
-            kind = self._kind(name)
+                 "cluster": set(self.role_variables["cluster"]) | set(_SHARED),
+                 "site": {described.VARIABLE, *self.role_variables.get("machine", ()), *_SHARED}}
+        known = set().union(*names.values(), self.role_variables.get("playbooks", ()), [ironic_inventory.OWN_VARIABLE])
+        others = (host_inventory.PREFIX, "ansible_", *(f"{name}_" for name in self.role_variables.get("playbooks", ())))
+        of_machines = dict((name, self._variables_of_machine(name)) for name in self._machines
+                           if name not in self.variables)
+        for name, variables in (self.variables | of_machines).items():
+            kind = "site" if name in of_machines else self._kind(name)
             missing = sorted(names[kind] - set(variables))
             for variable in sorted(variables):
-                if variable in known or variable.startswith((host_inventory.PREFIX, "ansible_")):
+                if variable in known or variable.startswith(others):
                     continue
                 near = difflib.get_close_matches(variable, missing, 1, _LIKENESS)
                 if near:
                     found.append(lint_checks.finding(
                         "unknown-variable", kind, name, variable, "a variable that is not read",
-                        f"a variable of a {kind}", f"perhaps {near[0]} is meant"))
+                        "a variable of a role or playbook", f"perhaps {near[0]} is meant"))
         return found
 
     def _variable(self, item):
@@ -262,7 +290,7 @@ class SiteReader:
         if variables is None and item.problem.subject in self._machines:
             variables = self._variables_of_machine(item.problem.subject)
         # A file that could not be read has no lines.
-        place = (item.problem.subject if item.problem.code == UNREAD else None, None, None)
+        place = (item.problem.subject if item.problem.code == inventory_files.UNREAD else None, None, None)
         if variables is not None:
             place = variables.origin(variable) if variable else place
             if place[0] is None:
@@ -279,6 +307,24 @@ class SiteReader:
         return dict(problem._asdict(), level=lint_rules.BY_NAME[problem.code].level, kind=item.kind,
                     names=[problem.subject], path=shown(place[0], base_dir), line=place[1], column=place[2],
                     text=problem_text(problem))
+
+
+def of_files(files, options):
+    """Return the findings about files of variables, as :meth:`SiteReader.lint` returns its own.
+
+    :param files: list of ``_inventory_files.FileProblem``
+    :param options: parameters of the module
+    """
+    found = []
+    for item in files:
+        # Without one that ends all reading there is nothing else to report.
+        if item.code in options["skip_rules"] and not item.ends:
+            continue
+        path = shown(item.path, options["base_dir"])
+        problem = Problem(item.code, path, "", item.actual, item.expected, item.hint)
+        found.append(dict(problem._asdict(), level=lint_rules.BY_NAME[item.code].level, kind="site", names=[path],
+                          path=path, line=item.line, column=None, text=problem_text(problem)))
+    return found
 
 
 def _listed(value):

@@ -84,6 +84,10 @@ _OF_MODULES = (
 _OF_THE_LINT = (
     _site("template-error", ERROR, "Each variable of the site can be templated.", "Ansible"),
     _site("inventory-file", ERROR, "Each file of the inventory can be read.", "Ansible goes on without such a file"),
+    _site("variables-of-nobody", WARNING, "Each file of group_vars and host_vars is for a group or host that there is.",
+          "Ansible does not read it"),
+    _site("unknown-group", ERROR, "The groups of servers, clusters and the plane's machines are not mistyped.",
+          "playbooks, which leave out what an inventory has no hosts for"),
     _site("unknown-variable", ERROR, "No variable or option is mistyped.",
           "module_utils/_host/description/fields.py, _cluster/description/spec.py; the roles' argument specs"),
     _site("value", ERROR, "Values are of the right type and within the limits of the CRDs.",

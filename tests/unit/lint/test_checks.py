@@ -177,7 +177,8 @@ BROKEN = {
 ELSEWHERE = {"inventory-file", "template-error", "host-and-cluster", "cluster-without-host", "cluster-identity",
              "cluster-group-nested", "network-add-on", "management-cluster", "management-version", "management-address",
              "management-images", "management-size", "firmware-settings", "firmware-components", "policy",
-             "compliance-profile"}
+             "compliance-profile", "variables-of-nobody",
+             "unknown-group"}
 
 
 def test_a_good_site_has_no_findings():

@@ -20,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._resources import
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader, of_files
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
@@ -79,6 +79,50 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
 
 
+def test_what_is_mistyped_of_a_machine_of_the_plane_is_found(findings, monkeypatch):
+    """It would be ignored: images would not be served, or another cluster's plane installed."""
+    monkeypatch.setitem(ROLE_VARIABLES, "machine", ["image_server_addresses", "backup_recipients", "hosts_action"])
+    monkeypatch.setitem(ROLE_VARIABLES, "playbooks", ["host_action"])
+    found = findings("""\
+all:
+  vars:
+    metal3_irnoic: {cloud: metal3}
+    host_action: reboot
+  children:
+    baremetal: {hosts: {one: {bmc_address: redfish-virtualmedia://198.51.100.1}}}
+    management:
+      hosts:
+        bastion:
+          management_plane:
+            mode: cluster
+            kubeconfg: /k
+          image_server_adresses: [192.0.2.10]
+          backup_recipients: []
+        other:
+          managment_plane: {mode: cluster}
+""")
+    assert places(found, "unknown-variable") == [
+        ("one and 2 more", "metal3_irnoic", "hosts.yml", 3),
+        ("bastion", "image_server_adresses", "hosts.yml", 13), ("other", "managment_plane", "hosts.yml", 16),
+        ("bastion", "management_plane.kubeconfg", "hosts.yml", 12)]
+    assert [item["hint"] for item in found if item["code"] == "unknown-variable"] == [
+        f"perhaps {name} is meant" for name in ("metal3_ironic", "image_server_addresses", "management_plane")
+    ] + ["remove it (perhaps kubeconfig is meant)"]
+
+
+def test_a_mistyped_group_is_found(findings):
+    """The playbook site leaves out what an inventory has no hosts for, and ends with success."""
+    groups = "bare_metal: {hosts: {one: }}\ncluster: {hosts: {prod: }}\nmanagment: {hosts: {bastion: }}\n"
+    found = [item for item in findings(groups) if item["code"] == "unknown-group"]
+    assert [item["text"] for item in found] == [
+        f"{name}: found a group that no playbook is for, expected the group {meant}; rename it, or add an empty group "
+        f"{meant} if it is another one"
+        for name, meant in (("bare_metal", "baremetal"), ("cluster", "clusters"), ("managment", "management"))]
+    empty = groups + "baremetal:\nclusters: {}\nmanagement: {hosts: {}}\n"
+    assert places(findings(empty), "unknown-group") == []
+    assert places(findings("rack1: {hosts: {one: }}\nbare_metal: {}\n"), "unknown-group") == []
+
+
 def test_a_finding_about_a_host_without_variables_is_in_its_inventory_file(findings):
     found = findings("baremetal: {hosts: {One_Two: {}}}")
     assert places(found, "host-name") == [("One_Two", "name", "hosts.yml", None)]
@@ -126,6 +170,75 @@ def test_a_file_that_ansible_left_out_is_reported(tmp_path):
     found = SiteReader(hostvars, [], [], {}, ROLE_VARIABLES, unread=unread).lint(dict(OPTIONS, base_dir=str(tmp_path)))
     assert [(item["path"], item["line"], item["level"]) for item in found if item["code"] == "inventory-file"] == [
         ("site/clusters.yml", None, "error"), ("site/script", None, "error")]
+
+
+VAULT_HINT = "give the vault's password, by --ask-vault-pass or --vault-password-file"
+VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n31306164\n"
+
+
+@pytest.fixture
+def file_findings(tmp_path):
+    """Return a callable that writes files of variables beside HOSTS: their texts → findings, whether one ends all."""
+    def call(files, source="", **options):
+        for path, text in {"hosts.yml": HOSTS, **files}.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        loader = DataLoader()
+        inventory = InventoryManager(loader=loader, sources=[str(tmp_path / source)])
+        found = inventory_files.of_variables(inventory, loader)
+        return ([(item["path"], item["line"], item["level"], item["text"].partition(": ")[2]) for item in of_files(
+            found, dict(OPTIONS, base_dir=str(tmp_path), **options))], any(item.ends for item in found))
+    return call
+
+
+@pytest.mark.parametrize("text, line, message", [
+    ("a: b\nbmh_labels: {a: b\n", 3, "found YAML parsing failed: "),
+    ("- a: b\n", None, "found list, expected variables, as name: value; correct it"),
+    (VAULTED, None, "found a file that cannot be decrypted (")])
+@pytest.mark.parametrize("path", ["group_vars/baremetal.yml", "host_vars/one/more.yml"])
+def test_a_file_of_variables_that_cannot_be_read_is_named(file_findings, path, text, line, message):
+    """Ansible ends with an error that names no file, or asks for no password."""
+    (found,), ends = file_findings({path: text}, skip_rules=["inventory-file"])
+    assert found[:3] == (path, line, "error") and found[3].startswith(message) and ends
+    assert text != VAULTED or found[3].endswith(VAULT_HINT)
+
+
+def test_a_file_of_variables_that_is_hidden_by_another_is_named(file_findings):
+    files = {"group_vars/all.yml": "a: b\n", "group_vars/all/vault.yml": "c: d\n", "group_vars/baremetal.json": "{}\n",
+             "group_vars/baremetal.yml": "", "group_vars/README.md": "", "group_vars/.hidden.yml": "{"}
+    found, ends = file_findings(files)
+    assert found == [(f"group_vars/{name}", None, "error", (
+        f"found a file that is not read, because Ansible reads {taken} beside it, expected one of both for the group "
+        f"{group}; move what is in it to {taken}"))
+        for name, taken, group in [("all.yml", "all/", "all"), ("baremetal.json", "baremetal.yml", "baremetal")]]
+    assert not ends
+
+
+def test_a_file_of_variables_for_nobody_is_a_warning(file_findings, tmp_path):
+    files = {"group_vars/bare_metal.yml": "a: b\n", "host_vars/tow/x.yml": "a: b\n", "host_vars/two.yml": "a: b\n",
+             "host_vars/localhost.yml": "a: b\n", "group_vars/other.yml": "a: b\n", "group_vars/clusters.yml": "a: b\n"}
+    found, ends = file_findings(files)
+    assert found == [
+        ("group_vars/bare_metal.yml", None, "warning", "found variables of the group bare_metal, which the inventory "
+         "has not, expected a group of the inventory; rename it (perhaps baremetal is meant), or remove it"),
+        ("group_vars/other.yml", None, "warning", "found variables of the group other, which the inventory has not, "
+         "expected a group of the inventory; rename it, or remove it"),
+        ("host_vars/tow", None, "warning", "found variables of the host tow, which the inventory has not, expected a "
+         "host of the inventory; rename it, or remove it")]
+    assert not ends
+    assert file_findings(files, skip_rules=["variables-of-nobody"]) == ([], False)
+    # Of another inventory beside it, or of a file that could not be read.
+    assert file_findings(files, "hosts.yml") == ([], False)
+    (tmp_path / "more.yml").write_text("bare_metal: {")
+    assert file_findings(files) == ([], False)
+
+
+def test_a_value_that_cannot_be_decrypted_asks_for_the_password(findings):
+    found, = [item for item in findings(HOSTS.replace("bmc_password: canary-password", "bmc_password: !vault |\n      "
+                                                      + VAULTED.replace("\n", "\n      ")))
+              if item["code"] == "template-error" and item["field"] == "bmc_password"]
+    assert found["hint"] == VAULT_HINT
+    assert len(found["names"]) == 3
 
 
 def test_a_line_that_hosts_share_is_reported_once(findings):

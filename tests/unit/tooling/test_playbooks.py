@@ -258,8 +258,20 @@ def test_machines_may_share_what_only_one_of_them_is_for(tmp_path, name, describ
     inventory = {"management": {"hosts": hosts, "vars": described}}
     code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}", "--limit", "m1")
     assert code == 0 and "skipping: [m1]" in output, output
-    del hosts["m2"], inventory["management"]["vars"]
-    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}")
+
+
+@pytest.mark.parametrize("name, mistyped, missing", [
+    ("provisioning_network", "provisioning_network_nmae", "provisioning_network_name"),
+    ("image_server", "image_server_adresses", "image_server_addresses")])
+def test_a_run_for_what_no_machine_has_is_no_success(tmp_path, name, mistyped, missing):
+    """A site leaves the stage out; on its own the playbook has been asked to do something."""
+    inventory = json.dumps({"management": {"hosts": {"m1": {"ansible_connection": "local", mistyped: ["a"]}}}})
+    code, output = playbook.play(tmp_path, inventory, "", f"metal3.baremetal.{name}")
+    output = " ".join(output.split())
+    assert code and f"{missing}: not set for a machine of the group management, expected the " in output, output
+    assert f"; set {missing} for the machine that is meant" in output and "because" not in output, output
+    code, output = playbook.play(tmp_path, inventory, "", f"metal3.baremetal.{name}",
+                                 "-e", '{"metal3_optional_groups": ["management"]}')
     assert code == 0, output
 
 
