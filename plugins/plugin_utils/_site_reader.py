@@ -238,10 +238,11 @@ class SiteReader:
             *expectations.problems(name, self.variables[name]))]
 
     def _unreadable(self):
-        return [lint_checks.finding(
-            "template-error", self._kind(name), name, variable, text, "a value",
-            inventory_files.VAULT_HINT if "decrypt" in text else "define what is missing, or correct the template")
-                for name, variables in self.variables.items() for variable, text in sorted(variables.errors.items())]
+        return [
+            lint_checks.finding(
+                "template-error", self._kind(name), name, variable, text, "a value",
+                inventory_files.VAULT_HINT if "decrypt" in text else "define what is missing, or correct the template")
+            for name, variables in self.variables.items() for variable, text in sorted(variables.errors.items())]
 
     def _kind(self, name):
         return "cluster" if name in self.clusters else "host"

@@ -9,8 +9,12 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.option_reader import OptionReader
 
 OPTIONS = {"size": {"type": "int", "default": 3}, "names": {"type": "list", "elements": "str"},
-           "free": {"type": "dict"}, "labels": {"type": "dict"},
-           "inner": {"type": "list", "elements": "dict", "options": {"name": {"type": "str", "required": True}}}}
+           "free": {"type": "dict"}, "labels": {"type": "dict"}, "sizes": {"type": "list", "elements": "int"},
+           "kinds": {"type": "list", "elements": "str", "choices": ["a", "b"]},
+           "inner": {"type": "list", "elements": "dict", "options": {
+               "name": {"type": "str", "required": True}, "is": {"type": "bool"},
+               "kind": {"type": "str", "choices": ["a", "b"]}}}}
+SEE = "; see ansible-doc example.thing.module"
 READER = OptionReader("example.thing.module", free_shapes={"free": {"etcd": {}, "*": [None]}}, as_written=("labels",))
 
 
@@ -21,14 +25,24 @@ def read(value, where="part"):
 def test_values_are_read_as_ansible_reads_them():
     values, mistakes = read({"size": "7", "inner": ["a", {"name": "b"}], "names": None})
     assert mistakes == []
-    assert values == {"size": 7, "inner": [{"name": "a"}, {"name": "b"}], "names": None, "free": None, "labels": None}
+    assert values == {"size": 7,
+                      "inner": [{"name": name, "is": None, "kind": None} for name in "ab"],
+                      "names": None, "free": None, "labels": None, "sizes": None, "kinds": None}
 
 
 @pytest.mark.parametrize("value, lines", [
     ({"sise": 1}, ["part.sise: found an unknown option, expected an option of example.thing.module; remove it (perhaps "
                    "size is meant)"]),
-    ({"inner": [{}]}, ["part.inner.name: found missing required arguments: name found in inner, expected a value of "
-                       "the option's type; see ansible-doc example.thing.module"]),
+    ({"inner": [{}]}, ["part.inner.name: not set, expected a value; set it" + SEE]),
+    ({"size": "fifteen"}, ['part.size: found "fifteen", expected a whole number; correct it' + SEE]),
+    ({"inner": [{"name": "a", "is": "may be"}]}, [
+        'part.inner.is: found "may be", expected true or false; correct it' + SEE]),
+    ({"inner": [{"name": "a", "kind": "c, d"}]}, [
+        'part.inner.kind: found "c, d", expected one of a, b; correct it' + SEE]),
+    ({"kinds": ["a", "c"]}, ['part.kinds: found "c", expected one or more of a, b; correct it' + SEE]),
+    ({"sizes": [1, "x"]}, ['part.sizes: found "x", expected elements that are a whole number; correct it' + SEE]),
+    ({"labels": "rack"}, ["part.labels: found str, expected a dictionary; write its options below it, as name: value"]),
+    ({"names": {"a": 1}}, ["part.names: found dict, expected a list; write each element below it, after a dash"]),
     ([], ["part: found list, expected a dictionary; write its options below it, as name: value"]),
     ({"names": [{"name": "x"}]}, ["part.names[0]: found a dictionary with name x, expected a text; write x in its "
                                   "place"]),

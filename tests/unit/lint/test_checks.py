@@ -403,7 +403,7 @@ def lent(dhcp, hosts=None, **options):
     (["a"], "value", "dhcp", "found list, expected a dictionary"),
     ({"range": []}, "unknown-variable", "dhcp.range", "perhaps ranges is meant"),
     ({"ranges": RANGE}, "value", "dhcp.ranges", "found dict, expected a list"),
-    ({"ranges": [{"first": "192.0.2.1"}]}, "value", "dhcp.ranges.last", "missing required arguments: last"),
+    ({"ranges": [{"first": "192.0.2.1"}]}, "value", "dhcp.ranges.last", "not set, expected a value"),
     ({"ranges": [dict(RANGE, lasst="a")]}, "unknown-variable", "dhcp.ranges.lasst", "perhaps last is meant"),
     ({"ranges": [dict(RANGE, last="192.0.2.256")]}, "endpoint", "dhcp.ranges[0].last", "an IPv4 or IPv6 address"),
     ({"hosts": [dict(KEPT, addresses=["prod"])]}, "endpoint", "dhcp.hosts[0].addresses[0]", "an IPv4 or IPv6 address"),

@@ -10,15 +10,19 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.validation import check_type_dict
 from ansible.module_utils.errors import UnsupportedError
 
 from ..problems.problem import Problem
-from .field_checks import type_name
+from .field_checks import show, type_name
 from .plain_names import with_dictionaries
 
 # The shape of an element of a list of texts, and that of a whole number.
 _TEXT = "a text"
 _WHOLE = "a whole number"
+# What Ansible calls the types of options.
+_TYPES = {"bool": "true or false", "dict": "a dictionary", "float": "a number", "int": _WHOLE, "list": "a list",
+          "path": "a path", "str": _TEXT}
 
 
 class OptionReader:
@@ -33,6 +37,8 @@ class OptionReader:
     def __init__(self, module: str, free_shapes: Mapping[str, Any] | None = None,
                  as_written: Collection[str] = ()) -> None:
         self._module = module
+        self._page = f"ansible-doc {module}"
+        self._hint = f"correct it; see {self._page}"
         self._free_shapes = free_shapes or {}
         self._as_written = as_written
 
@@ -53,7 +59,7 @@ class OptionReader:
         result = ArgumentSpecValidator(options).validate(params)
         for error in result.errors:
             mistakes += self._unknown(where, error, options) if isinstance(error, UnsupportedError) \
-                else [self._invalid(where, error)]
+                else self._invalid(where, error)
         return result.validated_parameters, mistakes
 
     def given(self, value: Any) -> Any:
@@ -106,8 +112,8 @@ class OptionReader:
             return
         wanted = "a dictionary" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else None
         # Ansible makes dictionaries and lists of texts.
-        if value is None or wanted is None or (
-                isinstance(value, str) and path.isidentifier() and path not in self._free_shapes):
+        if value is None or wanted is None or (isinstance(value, str) and path.isidentifier()
+                                               and path not in self._free_shapes and _becomes(value, shape)):
             return
         if not isinstance(value, type(shape)):
             found.append(Problem("value", "", path, type_name(value), wanted,
@@ -137,14 +143,42 @@ class OptionReader:
                                  "remove it" + (f" (perhaps {near[0]} is meant)" if near else "")))
         return found
 
-    def _invalid(self, where: str, error: Any) -> Problem:
-        """Return the Problem of a value that does not fit its option, which Ansible's error names in its text only."""
-        option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", error.msg)
-        parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", error.msg)
-        return Problem("value", "", _joined(
-            where, parent.group(1).replace(" -> ", ".") if parent else "",
-            next(filter(None, option.groups())) if option else ""), error.msg, "a value of the option's type",
-            f"see ansible-doc {self._module}")
+    def _invalid(self, where: str, error: Any) -> list[Problem]:
+        """Return the Problems of values that do not fit their options, which Ansible's error names in its text only."""
+        parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$| is of type )", error.msg)
+        inner = parent.group(1).replace(" -> ", ".") if parent else ""
+        missing = re.match(r"missing required arguments: (.+?)(?: found in |$)", error.msg)
+        if missing:
+            return [Problem("value", "", _joined(where, inner, name), None, "a value", f"set it; see {self._page}")
+                    for name in missing.group(1).split(", ")]
+        choice = re.match(r"value of (\w+) must be (one(?: or more)? of): (.*?)(?:, got: |\. Got no match for: )(.*?)"
+                          r"(?: found in [\w.> -]+)?$", error.msg, re.DOTALL)
+        if choice:
+            name, count, choices, given = choice.groups()
+            return [Problem("value", "", _joined(where, inner, name), show(given), f"{count} {choices}", self._hint)]
+        kind = re.match(r"(argument|Elements value for option) '(\w+)'.*? is of type (\w+).*? convert to (\w+): (.*)",
+                        error.msg, re.DOTALL)
+        if kind:
+            subject, name, found, wanted, why = kind.groups()
+            # Ansible quotes the value in the reason for numbers and truth values only.
+            quoted = re.match(r""""?'(.*)'"? cannot be converted|The value '(.*)' is not a valid boolean""", why,
+                              re.DOTALL)
+            given = next(filter(None, quoted.groups()), "") if quoted else ""
+            return [Problem("value", "", _joined(where, inner, name), show(given) if given else found, "%s%s" % (
+                "" if subject == "argument" else "elements that are ", _TYPES.get(wanted, wanted)), self._hint)]
+        option = re.search(r"argument '(\w+)'|value of (\w+) must", error.msg)
+        return [Problem("value", "", _joined(where, inner, next(filter(None, option.groups())) if option else ""),
+                        error.msg, "a value of the option's type", f"see {self._page}")]
+
+
+def _becomes(value: str, shape: Any) -> bool:
+    """Return whether Ansible makes of a text what an option needs; several errors would say that it cannot."""
+    if isinstance(shape, dict):
+        try:
+            check_type_dict(value)
+        except TypeError:
+            return False
+    return True
 
 
 def _in_words(shape: Any) -> str:
