@@ -57,7 +57,7 @@ class ActionModule(ActionBase):
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
         inventory = getattr(hostvars, "_inventory", None)
-        files = inventory_files.of_variables(inventory, self._loader)
+        files = inventory_files.of_variables(inventory, self._loader, site_reader.GROUPS)
         findings = site_reader.of_files(files, options)
         if not any(item.ends for item in files):
             findings += site_reader.SiteReader(

@@ -13,18 +13,10 @@ description:
     verified by the certificate authorities that its own variables name.
   - When O(ca_cert) is another one than the variables of O(acting) say, the play gives it, and it is that of all hosts.
   - A server without any of O(variables) has those of the machine that asks.
+  - Names that the inventory does not have are left out.
   - A server whose value cannot be templated has none, so that its BMC is not asked.
 positional: names, variables, acting, ca_cert, cluster
 options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of servers. Those that the inventory does not have are left out.
-    type: list
-    elements: str
-    required: true
   variables:
     description: Variables that name a file with certificate authorities. The first of them that a server has counts; an
       empty one stands for those of the machine that asks.
@@ -46,6 +38,8 @@ options:
         does not have. Its others do not count for BMCs. They are for the cluster's own connections.
     type: bool
     default: false
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 seealso:
   - plugin: metal3.baremetal.bmc_entries
     plugin_type: filter

@@ -20,8 +20,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.f
 UNREAD = "inventory-file"
 UNUSED = "variables-of-nobody"
 VAULT_HINT = "give the vault's password, by --ask-vault-pass or --vault-password-file"
-# A site may have none of them yet.
-_GROUPS = ("baremetal", "clusters", "management")
 _VARIABLES = "variables, as name: value"
 _LIKENESS = 0.7
 
@@ -65,11 +63,12 @@ def _files(source):
             for path in _files(os.path.join(source, name))]
 
 
-def of_variables(inventory, loader):
+def of_variables(inventory, loader, groups):
     """Return a FileProblem for each file of ``group_vars`` and ``host_vars`` that is not read as it is meant.
 
     :param inventory: Ansible's InventoryManager; with None, when Ansible does not say, there are none
     :param loader: Ansible's DataLoader, which has the passwords of vaults
+    :param groups: names of groups that a site may have none of yet
     """
     if inventory is None:
         return []
@@ -78,7 +77,7 @@ def of_variables(inventory, loader):
                             if source and "," not in source)
     folders = dict((source if os.path.isdir(source) else os.path.dirname(source), None) for source in sources)
     for folder in folders:
-        for name, kind, known in (("group_vars", "group", {*inventory.groups, *_GROUPS}),
+        for name, kind, known in (("group_vars", "group", {*inventory.groups, *groups}),
                                   ("host_vars", "host", {*inventory.hosts, "localhost"})):
             # Beside a file others may lie, which have the groups and hosts that this one has not.
             found += _of_folder(os.path.join(folder, name), kind, known, loader, complete and folder in sources)

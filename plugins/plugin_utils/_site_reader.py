@@ -40,6 +40,8 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables i
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
+# Groups of an inventory that playbooks are for.
+GROUPS = (managed_site.SERVERS, cluster_inventory.GROUP, managed_site.MANAGEMENT)
 # Of all roles and playbooks; other variables have the prefix of one of them.
 _SHARED = ("metal3_boot_consoles", "metal3_boot_logs", "metal3_ca_file", "metal3_confirm", "metal3_ironic",
            "metal3_kubeconfig", "metal3_namespace", "metal3_optional_groups")
@@ -131,7 +133,7 @@ class SiteReader:
         there = [name for name, group in groups.items()
                  if not set(host.name for host in group.get_hosts()) <= set(self.variables)]
         found = []
-        for wanted in (managed_site.SERVERS, cluster_inventory.GROUP, managed_site.MANAGEMENT):
+        for wanted in GROUPS:
             near = [] if wanted in groups else difflib.get_close_matches(wanted, there, 1, _LIKENESS)
             found += [lint_checks.finding(
                 "unknown-group", "site", name, "", "a group that no playbook is for", f"the group {wanted}",

@@ -20,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._resources import
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader, of_files
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import GROUPS, SiteReader, of_files
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
@@ -185,7 +185,7 @@ def file_findings(tmp_path):
             (tmp_path / path).write_text(text)
         loader = DataLoader()
         inventory = InventoryManager(loader=loader, sources=[str(tmp_path / source)])
-        found = inventory_files.of_variables(inventory, loader)
+        found = inventory_files.of_variables(inventory, loader, GROUPS)
         return ([(item["path"], item["line"], item["level"], item["text"].partition(": ")[2]) for item in of_files(
             found, dict(OPTIONS, base_dir=str(tmp_path), **options))], any(item.ends for item in found))
     return call
